@@ -7,8 +7,8 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: adapters-go adapters-js adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
-.PHONY: check-deploy cluster example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
+.PHONY: adapters-go adapters-js adapters-js-bench adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
+.PHONY: check-deploy cluster docs docs-check example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
 .PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
 .PHONY: ui ui-check ui-pictures ui-test
@@ -62,15 +62,19 @@ openapi-check: ## lint the OpenAPI document, generate three clients from it, com
 	npm --prefix sdk/openapi ci --silent
 	npm --prefix sdk/openapi run --silent check
 
-sdk-js: ## build and test the TypeScript client, also against three nodes whose leader is killed (needs node 20; 1 min)
+sdk-js: ## build and test the TypeScript client, also against three nodes whose leader is killed, and over TLS (needs node 20; 1 min)
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
+	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'NODE_EXTRA_CA_CERTS=$$DORMOUSE_CA node sdk/js/build/test/tls.js'
 
-sdk-python: ## test the Python client and its adapters, also against three nodes whose leader is killed (needs python 3.11; 40 s)
+sdk-python: ## type-check and test the Python client and its adapters, against three nodes whose leader is killed and over TLS (needs python 3.11, mypy; 1 min)
+	cd sdk/python && mypy dormouse
+	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'cd sdk/python && python3 -W error -m unittest tests.test_tls'
 	go run ./internal/withcluster -- sdk/python/test.sh
 
-sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed (needs elixir 1.14; 1 min)
+sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed, and over TLS (needs elixir 1.14; 1 min)
+	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'cd sdk/elixir && mix test --only tls'
 	go run ./internal/withcluster -- sdk/elixir/test.sh
 
 sdk-go: ## the Go library as a module of its own into build/sdk/go
@@ -83,7 +87,7 @@ sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its exampl
 adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
 	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
 
-examples: example-adk-team example-redis-agent ## the examples that are killed in the middle and go on (under 90 s)
+examples: example-adk-team example-redis-agent example-support-agent ## the examples that are killed in the middle and go on (2 min)
 
 example-adk-team: sdk-go ## a team in ADK for Go: the team and the leader are killed, and each step is done once (30 s)
 	cd examples/adk-team && go mod tidy -diff && go vet ./...
@@ -92,10 +96,28 @@ example-adk-team: sdk-go ## a team in ADK for Go: the team and the leader are ki
 example-redis-agent: ## an agent in Elixir that keeps its state by a Redis client: the same (20 s; needs elixir)
 	examples/redis-agent/run.sh
 
+example-support-agent: ## a support agent in LangGraph.js with a human review: the same (30 s; needs node 20)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js run --silent build
+	npm --prefix adapters/js/langgraph ci --silent
+	npm --prefix adapters/js/langgraph run --silent build
+	npm --prefix examples/support-agent ci --silent
+	npm --prefix examples/support-agent run --silent build
+	examples/support-agent/run.sh
+
 adapters-js: ## the adapters for JavaScript on three nodes, each under its framework's suite (ADAPTERS_JS="langgraph" for one; needs node 20; 2 min)
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js run --silent build
 	go run ./internal/withcluster -- adapters/js/run.sh $(ADAPTERS_JS)
+	$(if $(ADAPTERS_JS),,go run ./internal/withcluster -- npm --prefix adapters/js/langgraph run --silent test:newest)
+
+adapters-js-bench: ## a LangGraph graph on one node, one PostgreSQL and SQLite, in turns, into bench/results/langgraph (2 min; ROUNDS=15; needs node 20, postgresql)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js run --silent build
+	npm --prefix adapters/js/langgraph ci --silent
+	npm --prefix adapters/js/langgraph run --silent build
+	npm --prefix adapters/js/langgraph/bench ci --silent
+	OUT=$(CURDIR)/bench/results/langgraph go run ./internal/withcluster -nodes 1 -postgres -- npm --prefix adapters/js/langgraph/bench run --silent bench
 
 ui: ## build the console into ui/dist (needs node 20; 10 s)
 	npm --prefix ui ci --silent
@@ -112,10 +134,14 @@ ui-test: ## the console in Chromium against three nodes, of which one is killed 
 	scripts/need_chromium.sh
 	go run ./internal/withcluster -tokens -- npm --prefix ui test --silent
 
-ui-pictures: ## pictures of the console into docs/pictures (ALL=1: of all pages, into ui/build/pictures)
+# The pictures that the documentation shows.
+UI_PICTURES := overview-wide-light agent-wide-dark reviews-wide-light
+
+ui-pictures: ## pictures of all pages into ui/build/pictures, and of some into docs/pictures (2 min)
 	npm --prefix ui ci --silent
 	scripts/need_chromium.sh
 	go run ./internal/withcluster -tokens -- npm --prefix ui run --silent pictures
+	go -C ui/bundler run ./shrink ../../docs/pictures $(UI_PICTURES:%=../build/pictures/%.png)
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
@@ -180,3 +206,12 @@ module-path: ## give the module another path everywhere (NEW=host/path, where it
 
 fmt: ## format
 	$(LINT) fmt ./...
+
+docs: ## build the documentation as a site, and serve it at http://127.0.0.1:8080 (needs node 20; 1 min)
+	npm --prefix site ci --silent
+	npm --prefix site run --silent build
+	npm --prefix site run --silent serve
+
+docs-check: ## build the documentation as a site; a dead link fails it (needs node 20; 1 min)
+	npm --prefix site ci --silent
+	npm --prefix site run --silent build

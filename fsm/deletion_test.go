@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/fsm/deletion"
 	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
@@ -221,98 +220,6 @@ func TestAnEmptyPrefixIsRefusedWithoutAll(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyDeletionsAreUnderWay(t *testing.T) {
-	r := newSubject(t)
-	scopes := agent.DeletionsMax/agent.DeletionsOfScopeMax + 1
-	in := func(scope string, op agent.Op) agent.Decided {
-		return r.batch(agent.Commit{Scope: scope, Ops: []agent.Op{op}})[0]
-	}
-	begin := func(scope string, i int) agent.Decided {
-		return in(scope, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: fmt.Sprintf("k%02d", i)})
-	}
-	// Each deletion has enough keys that it is under way when the others begin.
-	for s := range scopes {
-		var ops []agent.Op
-		for i := range agent.DeletionsOfScopeMax + 1 {
-			for j := range 4 {
-				ops = append(ops, &agent.PutValue{Key: fmt.Sprintf("k%02d-%d", i, j)})
-			}
-		}
-		if d := r.batch(agent.Commit{Scope: fmt.Sprint("s", s), Ops: ops})[0]; d.Err != nil {
-			t.Fatal(d.Err)
-		}
-	}
-	refused := func(d agent.Decided, limit string) {
-		t.Helper()
-		if d.Err == nil || d.Err.Code != agent.CodeOverloaded || d.Err.Limit != limit || d.Err.RetryAfterMS == 0 {
-			t.Fatalf("%+v, %v; want it refused by %s", d.Result, d.Err, limit)
-		}
-	}
-	var all []agent.Commit
-	for s := range scopes - 1 {
-		for i := range agent.DeletionsOfScopeMax {
-			all = append(all, agent.Commit{Scope: fmt.Sprint("s", s), Ops: []agent.Op{&agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: fmt.Sprintf("k%02d", i)}}})
-		}
-	}
-	for i, d := range r.batch(all...) { // in one entry, so that none has gone on
-		if d.Err != nil {
-			t.Fatalf("deletion %d: %v", i, d.Err)
-		}
-	}
-	refused(begin("s1", agent.DeletionsOfScopeMax), fmt.Sprintf("deletions_of_scope_max=%d", agent.DeletionsOfScopeMax))
-	refused(begin(fmt.Sprint("s", scopes-1), 0), fmt.Sprintf("deletions_max=%d", agent.DeletionsMax))
-	// One that completes at once is not under way.
-	if d := in("s1", &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "none"}); d.Err != nil {
-		t.Fatal(d.Err)
-	}
-	// What was refused has deleted nothing.
-	view := r.machine.View()
-	defer view.Close()
-	if a := view.Answer("s1", &agent.GetValue{Key: fmt.Sprintf("k%02d-0", agent.DeletionsOfScopeMax)}); a.Err != nil {
-		t.Fatal(a.Err)
-	}
-	r.settled()
-	if d := begin("s1", agent.DeletionsOfScopeMax); d.Err != nil {
-		t.Fatal(d.Err)
-	}
-}
-
-func TestReceiptsOfDeletionsAreKeptForATimeAndInANumber(t *testing.T) {
-	r := newSubject(t)
-	first := do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "a"})
-	r.keyed(keysFrom("w", 3)...)
-	underWay := do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "w"})
-	var ops []agent.Op
-	for range agent.DeletionsKeptMax - 2 {
-		ops = append(ops, &agent.DeletePrefix{Kind: agent.ChangedThread, Prefix: "none"})
-	}
-	do[*agent.PrefixDeletion](r, ops...)
-	read[*agent.PrefixDeletion](r, &agent.GetDeletion{ID: first.ID})
-	if n := r.rows(kv.KindDeletion); n != agent.DeletionsKeptMax {
-		t.Fatalf("%d receipts are kept", n)
-	}
-	last := do[*agent.PrefixDeletion](r, ops[0])
-	r.missing(agent.CodeNotFound, &agent.GetDeletion{ID: first.ID})
-	read[*agent.PrefixDeletion](r, &agent.GetDeletion{ID: underWay.ID})
-	r.settled()
-	if n := r.rows(kv.KindDeletion); n != agent.DeletionsKeptMax {
-		t.Fatalf("%d receipts are kept", n)
-	}
-	page := read[*agent.DeletionList](r, &agent.ListDeletions{Page: agent.Page{Limit: 2, Order: agent.Descending}})
-	if len(page.Items) != 2 || page.Items[0].ID != last.ID || page.Next != page.Items[1].ID {
-		t.Fatalf("the newest receipts are %+v", page)
-	}
-	r.after(agent.DeletionTTL - time.Minute)
-	r.settled()
-	read[*agent.PrefixDeletion](r, &agent.GetDeletion{ID: last.ID})
-	r.after(time.Hour)
-	r.settled()
-	r.missing(agent.CodeNotFound, &agent.GetDeletion{ID: last.ID})
-	if n := r.rows(kv.KindDeletion); n != 0 {
-		t.Fatalf("%d receipts are kept after their time", n)
-	}
-}
-
 // Another machine that restores a snapshot or restarts in the middle of a deletion goes on.
 func TestADeletionGoesOnAfterASnapshotAndARestart(t *testing.T) {
 	r := newSubject(t)
@@ -384,6 +291,41 @@ func TestAScopeIsDeletedAndExportedAroundADeletion(t *testing.T) {
 	importInto(target, agent.DefaultScope, exportOf(r, agent.DefaultScope), 3)
 	if got := target.listedKeys(); len(got) != 3 {
 		t.Fatalf("the import has %q", got)
+	}
+	target.deletePrefix("x") // of incarnations of another cluster
+	target.settled()
+	if got := target.listedKeys(); len(got) != 0 {
+		t.Fatalf("after a deletion the import has %q", got)
+	}
+}
+
+// Lists by metadata leave out what is deleted, and its index rows go with it.
+func TestADeletionHoldsInTheIndexOfMetadata(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	user := agent.JSON(`{"user":"anna"}`)
+	do[*agent.ScopeResult](r, &agent.IndexMetadata{Keys: []string{"user"}})
+	r.settled()
+	for _, key := range append(keysFrom("x", 4), "y") {
+		do[*agent.CheckpointResult](r, &agent.PutValue{Key: key, Metadata: user}, &agent.PutCheckpoint{Key: key, Metadata: user})
+	}
+	r.deletePrefix("x")
+	where := agent.Where{{Key: "user", Value: "anna"}}
+	listed := func() (keys []string) {
+		for _, row := range read[*agent.ValueList](r, &agent.ListValues{Where: where}).Items {
+			keys = append(keys, row.Key)
+		}
+		for _, row := range read[*agent.CheckpointList](r, &agent.ListCheckpoints{Where: where}).Items {
+			keys = append(keys, row.Key)
+		}
+		return keys
+	}
+	if got := listed(); !slices.Equal(got, []string{"y", "y"}) || r.rows(kv.KindMetadata) <= 2 {
+		t.Fatalf("listed: %q of %d index rows", got, r.rows(kv.KindMetadata))
+	}
+	r.settled()
+	if got := listed(); !slices.Equal(got, []string{"y", "y"}) || r.rows(kv.KindMetadata) != 2 {
+		t.Fatalf("listed: %q of %d index rows", got, r.rows(kv.KindMetadata))
 	}
 }
 
@@ -471,62 +413,4 @@ func TestADeletionIsAtomicForReaders(t *testing.T) {
 	}
 	close(done)
 	reading.Wait()
-}
-
-// With the real size of a step, an entry removes about that many rows.
-func TestAStepOfADeletionIsBounded(t *testing.T) {
-	step := deletion.StepRows
-	deletion.StepRows = agent.DeletePrefixRowsMax
-	defer func() { deletion.StepRows = step }()
-	r := newSubject(t)
-	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax}})
-	const values, revisions = 700, 60
-	keys := keysFrom("x", values)
-	for some := range slices.Chunk(keys, 100) {
-		var ops []agent.Op
-		for _, key := range some {
-			ops = append(ops, &agent.PutValue{Key: key, TTL: time.Hour})
-		}
-		do[*agent.ValueResult](r, ops...)
-	}
-	for _, key := range keys[:20] {
-		var ops []agent.Op
-		for range revisions {
-			ops = append(ops, &agent.PutCheckpoint{Key: key, State: agent.JSON(`{}`)})
-		}
-		do[*agent.CheckpointResult](r, ops...)
-	}
-	count := func() (n int) {
-		for _, kind := range append(deletionRows, queueRows) {
-			n += r.rows(kind)
-		}
-		return n
-	}
-	before := count()
-	bounded := func() {
-		t.Helper()
-		if now := count(); before-now > agent.DeletePrefixRowsMax+2*revisions {
-			t.Fatalf("an entry removed %d rows", before-now)
-		} else {
-			before = now
-		}
-	}
-	for _, kind := range deletedKinds {
-		do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: kind, Prefix: "x"})
-		bounded()
-	}
-	entries := 0
-	for _, wall := r.machine.Due(); wall != 0 && wall <= r.wall; _, wall = r.machine.Due() {
-		r.pass()
-		bounded()
-		entries++
-	}
-	if entries < 3 || entries > 30 {
-		t.Errorf("the deletions took %d more entries", entries)
-	}
-	for _, d := range read[*agent.DeletionList](r, &agent.ListDeletions{}).Items {
-		if !d.Complete() {
-			t.Errorf("the receipt is %+v", d)
-		}
-	}
 }

@@ -10,6 +10,6 @@ fi
 for adapter in "$@"; do
   adapter=${adapter%/package.json}
   printf '== %s\n' "$adapter"
-  npm --prefix "$adapter" ci --silent
+  npm --prefix "$adapter" ci --silent --ignore-scripts
   npm --prefix "$adapter" test --silent
 done

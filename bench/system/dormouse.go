@@ -37,9 +37,13 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	if err := keys.WriteFile(keyFile, key.Encode()); err != nil {
 		return fmt.Errorf("write the cluster key: %w", err)
 	}
-	secured, access, err := s.secure(o.Dir, key)
+	secured, access, err := s.secure(o, key)
 	if err != nil {
 		return err
+	}
+	scheme := "http://"
+	if secured != nil && o.HTTPS {
+		scheme = "https://"
 	}
 	join := []string{"--expect", strconv.Itoa(o.Nodes)}
 	for n := range o.Nodes {
@@ -69,7 +73,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 			return err
 		}
 		s.Nodes = append(s.Nodes, p)
-		s.HTTP = append(s.HTTP, "http://"+local(mine[0]))
+		s.HTTP = append(s.HTTP, scheme+local(mine[0]))
 		s.GRPC = append(s.GRPC, local(mine[1]))
 	}
 	s.Endpoints = slices.Clone(s.GRPC)

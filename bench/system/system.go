@@ -23,6 +23,7 @@ type Options struct {
 	Nodes   int      // number of nodes of a replicated system; 0 means NodesDefault
 	Profile []string // addresses for the profiles of each dormoused; empty means no profiles
 	Redis   bool     // whether the nodes of Dormouse serve the protocol of Redis too
+	HTTPS   bool     // whether the nodes of DormouseSecured serve HTTP over TLS too
 }
 
 // System is a running system.

@@ -8,8 +8,9 @@
 //	DORMOUSE_FOLLOWER   the base URL of a node that did not lead when the command started
 //	DORMOUSE_ENDPOINTS  the gRPC addresses of the nodes, that follower's first: the Go client's variable
 //	DORMOUSE_REDIS      the addresses of the nodes for clients of Redis, that follower's first
-//	DORMOUSE_TOKEN      a token that may do everything; only with -tokens
-//	DORMOUSE_CA         the file of the CA of the gRPC servers; only with -tokens
+//	DORMOUSE_TOKEN      a token that may do everything; only with -tokens or -tls
+//	DORMOUSE_CA         the file of the CA of the servers with TLS; only with -tokens or -tls
+//	DORMOUSE_POSTGRES   the URL of a PostgreSQL server with durable writes beside the cluster; only with -postgres
 //	DORMOUSE_CONTROL    a base URL: GET /leader returns the name of the leader, and POST /leader/kill
 //	                    kills it with SIGKILL and starts it again after two seconds
 //
@@ -36,6 +37,8 @@ import (
 func main() {
 	nodes := flag.Int("nodes", system.NodesDefault, "number of nodes")
 	tokens := flag.Bool("tokens", false, "ask for tokens, and serve gRPC over TLS")
+	https := flag.Bool("tls", false, "as -tokens, and serve HTTP over TLS too")
+	postgres := flag.Bool("postgres", false, "start a PostgreSQL server too")
 	flag.Usage = func() {
 		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "Usage: withcluster [flags] -- COMMAND [ARGUMENT]...")
 		flag.PrintDefaults()
@@ -46,7 +49,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *nodes, *tokens, flag.Args())
+	err := run(ctx, options{nodes: *nodes, tokens: *tokens || *https, https: *https, postgres: *postgres}, flag.Args())
 	stop()
 	var exit *exec.ExitError
 	switch {
@@ -58,8 +61,14 @@ func main() {
 	}
 }
 
+// options say what runs beside the command.
+type options struct {
+	nodes                   int
+	tokens, https, postgres bool
+}
+
 // run starts the cluster, runs the command and ends the cluster.
-func run(ctx context.Context, nodes int, tokens bool, command []string) (err error) {
+func run(ctx context.Context, o options, command []string) (err error) {
 	dir, err := os.MkdirTemp("", "dormouse-withcluster-")
 	if err != nil {
 		return fmt.Errorf("make a directory for the nodes: %w", err)
@@ -71,10 +80,10 @@ func run(ctx context.Context, nodes int, tokens bool, command []string) (err err
 		return fmt.Errorf("build dormoused: %w", err)
 	}
 	name := system.Dormouse
-	if tokens {
+	if o.tokens {
 		name = system.DormouseSecured
 	}
-	s, err := system.Start(ctx, name, system.Options{Dir: filepath.Join(dir, "nodes"), Bin: dir, Nodes: nodes, Redis: true})
+	s, err := system.Start(ctx, name, system.Options{Dir: filepath.Join(dir, "nodes"), Bin: dir, Nodes: o.nodes, Redis: true, HTTPS: o.https})
 	if err != nil {
 		return err
 	}
@@ -87,6 +96,17 @@ func run(ctx context.Context, nodes int, tokens bool, command []string) (err err
 	environ, err := environment(ctx, s)
 	if err != nil {
 		return err
+	}
+	if o.postgres {
+		if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL does not run as root
+			return fmt.Errorf("open the directory of the nodes to other users: %w", err)
+		}
+		peer, err := system.Start(ctx, system.Postgres, system.Options{Dir: filepath.Join(dir, "postgres"), Bin: dir})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, peer.Close()) }()
+		environ = append(environ, "DORMOUSE_POSTGRES=postgres://postgres@"+peer.Endpoints[0]+"/postgres")
 	}
 	child := exec.CommandContext(ctx, command[0], command[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr

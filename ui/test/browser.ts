@@ -48,6 +48,7 @@ export async function close(page: Page): Promise<void> {
 export async function open(browser: Browser, path: string, options: BrowserContextOptions & { node?: string; secret?: string } = {}): Promise<Page> {
   const { node = nodes[0]!, secret = token, ...rest } = options
   const context = await browser.newContext({ viewport: wide, colorScheme: 'light', locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce', ...rest })
+  context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const found: string[] = []
   faults.set(context, found)

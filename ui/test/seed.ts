@@ -98,12 +98,18 @@ async function seedSessions(agents: readonly string[], scope: string): Promise<v
   for (const [i, status] of outcomes.entries()) {
     const agent = agents[i % agents.length]!
     const session = `s-${String(i + 1).padStart(3, '0')}`
-    await call('PUT', `/v1/sessions/${session}`, { agent_id: agent, thread: agent, metadata: { channel: i % 2 ? 'chat' : 'email' } }, scope)
+    await call('PUT', `/v1/sessions/${session}`, { agent_id: agent, thread: session, metadata: { channel: i % 2 ? 'chat' : 'email' } }, scope)
     if (status === 'new') continue
     const owner = `worker-${1 + (i % 3)}`
     const turned = await call<{ lease: { lease_id: string } }>('POST', `/v1/sessions/${session}/claim`, { owner_id: owner, ttl_ms: status === 'running' ? 900_000 : 60_000, request: { id: `${session}-r1`, input: { text: 'Please look into it.' } } }, scope)
     const lease = { owner_id: owner, lease_id: turned.lease.lease_id }
+    const said = [
+      [{ kind: 'message', payload: { role: 'user', content: 'Please look into it.' } }],
+      [{ kind: 'message', payload: { role: 'assistant', content: 'I look for the order first.' } }, { kind: 'tool_call', payload: { name: 'search_orders', arguments: { query: '81-2204' } } }],
+      [{ kind: 'tool_result', payload: { result: { found: 1, order: '81-2204', total: 249.9 } } }, { kind: 'message', payload: { role: 'assistant', content: 'One order matches; a refund of 249.90 EUR would be fair.' } }],
+    ]
     for (const [n, phase] of ['start', 'after_prompt', 'before_effect'].entries()) {
+      await call('POST', `/v1/threads/${session}/entries`, { entries: said[n] }, scope)
       await call('POST', `/v1/sessions/${session}/checkpoint`, { ...lease, snapshot: { snapshot_id: `${session}-snap-${n}`, cursor: { loop_index: n, phase }, turn_state: { step: n, messages: n * 2 } } }, scope)
     }
     if (status === 'running') continue

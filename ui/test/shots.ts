@@ -32,6 +32,7 @@ export function shots(agents: readonly string[]): Shot[] {
       await p.getByText('s-002-r1').first().waitFor()
       await p.getByRole('heading', { name: 'Waits for' }).waitFor()
     } },
+    { name: 'thread', path: 'thread?id=s-002&seq=2', ready: (p) => p.getByRole('heading', { name: 'Entry 2' }).waitFor() },
     { name: 'reviews', path: 'reviews', ready: (p) => p.getByRole('button', { name: 'Approve' }).waitFor() },
   ]
 }

@@ -1,6 +1,7 @@
 import { RefusedError, UnknownError, refusal, type Problem } from './errors.js'
 import { encode, wellFormed, type LoneSurrogates } from './json.js'
 import { idempotent, reads } from './operations.js'
+import { byFetch, byNode, type Incoming, type Send } from './send.js'
 import { Linked, backoff, sleep } from './wait.js'
 
 /** How a client reaches the cluster. */
@@ -17,7 +18,7 @@ export interface Options {
   attemptMs?: number
   /** What happens to lone surrogates in strings of requests: `replace` (by U+FFFD) if absent. */
   loneSurrogates?: LoneSurrogates
-  /** The fetch to use; that of the platform if absent. */
+  /** The fetch to use. If it is absent, calls use the HTTP client of Node on Node, and the platform's fetch elsewhere. */
   fetch?: typeof fetch
 }
 
@@ -66,6 +67,9 @@ export interface Answer<T = unknown> {
   body: T
 }
 
+/** One client of Node for the process, so that all share its connections. */
+let ofNode: Send | undefined
+
 /** Codes after which another attempt may succeed. The refused attempt was not applied. */
 const transient = new Set(['overloaded', 'unavailable', 'not_owner'])
 
@@ -75,7 +79,7 @@ const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'for
 /** Returns text as a header carries it: its UTF-8, a byte a character. */
 const header = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
 
-const random = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
+const hex = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
 
 /** Sends calls to the nodes: fails over, and retries what is safe to retry. */
 export class Transport {
@@ -83,28 +87,32 @@ export class Transport {
   readonly options: Options
   private at: number
   private cluster = ''
+  private readonly sender: Send
+  private readonly keys = hex()
+  private sent = 0
 
   constructor(options: Options) {
     const endpoints = typeof options.endpoints === 'string' ? [options.endpoints] : options.endpoints
     if (endpoints.length === 0) throw refusal('invalid', 'there are no endpoints: give the base URL of at least one node')
     this.endpoints = endpoints.map((each) => each.replace(/\/+$/, ''))
     this.options = options
+    this.sender = options.fetch ? byFetch(options.fetch) : (ofNode ??= byNode() ?? byFetch((...request) => fetch(...request)))
     this.at = Math.floor(Math.random() * this.endpoints.length)
   }
 
   /** Makes a call and decodes its answer. */
   async call<T>(request: Request): Promise<Answer<T>> {
     const response = await this.send(request)
-    const kind = response.headers.get('content-type') ?? ''
+    const kind = response.header('content-type') ?? ''
     let body: unknown
-    if (kind.startsWith('application/json')) body = JSON.parse(response.text)
-    return { status: response.status, headers: response.headers, index: indexOf(response.headers), body: body as T }
+    if (kind.startsWith('application/json')) body = JSON.parse(response.text())
+    return answer(response, body as T)
   }
 
   /** Makes a call whose answer is bytes. */
   async bytes(request: Request): Promise<Answer<Uint8Array>> {
-    const response = await this.send(request, true)
-    return { status: response.status, headers: response.headers, index: indexOf(response.headers), body: response.bytes }
+    const response = await this.send(request)
+    return answer(response, response.bytes())
   }
 
   /** Moves on to the next endpoint, unless another call has left this one before. */
@@ -116,17 +124,17 @@ export class Transport {
     return this.endpoints[this.at]!
   }
 
-  private async send(request: Request, asBytes = false): Promise<Received> {
+  private async send(request: Request): Promise<Incoming> {
     const name = `${request.method} ${request.path}`
     const write = !reads.has(name)
     const repeatable = !write || idempotent.has(name)
-    const key = idempotent.has(name) ? (request.idempotencyKey ?? random()) : undefined
+    const key = idempotent.has(name) ? (request.idempotencyKey ?? `${this.keys}${this.sent++}`) : undefined
     const body = this.encoded(request)
     const deadline = Date.now() + (request.timeoutMs ?? this.options.timeoutMs ?? 30_000)
     let ambiguous: unknown
     for (let attempt = 0; ; attempt++) {
       const endpoint = this.endpoint
-      const failure = await this.attempt(request, endpoint, key, body, deadline, asBytes)
+      const failure = await this.attempt(request, endpoint, key, body, deadline)
       if ('status' in failure) return failure
       const { refused, lost } = failure
       if (refused) {
@@ -144,26 +152,24 @@ export class Transport {
     }
   }
 
-  private encoded(request: Request): BodyInit | undefined {
+  private encoded(request: Request): string | Uint8Array | undefined {
     const policy = this.options.loneSurrogates ?? 'replace'
-    if (request.bytes !== undefined) return (typeof request.bytes === 'string' ? wellFormed(request.bytes, policy) : request.bytes) as BodyInit
+    if (request.bytes !== undefined) return typeof request.bytes === 'string' ? wellFormed(request.bytes, policy) : request.bytes
     return request.body === undefined ? undefined : encode(request.body, policy)
   }
 
-  private async attempt(request: Request, endpoint: string, key: string | undefined, body: BodyInit | undefined, deadline: number, asBytes: boolean): Promise<Received | Failure> {
+  private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Incoming | Failure> {
     const within = Math.max(1, Math.min(this.options.attemptMs ?? 10_000, deadline - Date.now()))
     const linked = new Linked(request.signal)
     // The node answers at the timeout it was given; the client gives up a little later.
     const timer = setTimeout(() => linked.cancel(new DOMException('no answer in time', 'TimeoutError')), within + 1000)
     try {
-      const headers = await this.headers(request, body, key)
-      headers.set('Dormouse-Timeout-Ms', String(Math.ceil(within)))
-      const response = await this.fetch(endpoint + this.url(request), { method: request.method, headers, body, signal: linked.signal })
-      const bytes = asBytes && response.ok ? new Uint8Array(await response.arrayBuffer()) : empty
-      const text = asBytes && response.ok ? '' : await response.text()
-      this.cluster ||= response.headers.get('dormouse-cluster') ?? ''
-      if (response.ok) return { status: response.status, headers: response.headers, text, bytes }
-      return { refused: new RefusedError(problemOf(response.status, text)) }
+      const headers = await this.headers(request, body !== undefined, key)
+      headers['dormouse-timeout-ms'] = String(Math.ceil(within))
+      const response = await this.sender({ url: endpoint + this.url(request), method: request.method, headers, body, signal: linked.signal })
+      this.cluster ||= response.header('dormouse-cluster') ?? ''
+      if (response.status >= 200 && response.status < 300) return response
+      return { refused: new RefusedError(problemOf(response.status, response.text())) }
     } catch (lost) {
       if (lost instanceof RefusedError) throw lost
       return { lost }
@@ -175,33 +181,29 @@ export class Transport {
 
   /** Opens a stream of events at the current endpoint. */
   async open(request: Request, signal: AbortSignal): Promise<Response> {
-    const headers = await this.headers(request, undefined, undefined)
-    headers.set('Accept', 'text/event-stream')
-    const response = await this.fetch(this.endpoint + this.url(request), { headers, signal, cache: 'no-store' })
+    const headers = await this.headers(request, false, undefined)
+    headers.accept = 'text/event-stream'
+    const response = await (this.options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store' })
     if (!response.ok) throw new RefusedError(problemOf(response.status, await response.text()))
     return response
   }
 
-  private fetch(url: string, init: RequestInit): Promise<Response> {
-    return (this.options.fetch ?? fetch)(url, init)
-  }
-
-  private async headers(request: Request, body: BodyInit | undefined, key: string | undefined): Promise<Headers> {
-    const headers = new Headers(request.headers)
-    if (body !== undefined && !headers.has('Content-Type')) {
-      headers.set('Content-Type', request.bytes === undefined ? 'application/json' : 'application/octet-stream')
-    }
+  /** Returns the headers of a request, their names in lower case. */
+  private async headers(request: Request, hasBody: boolean, key: string | undefined): Promise<Record<string, string>> {
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value
+    if (hasBody) headers['content-type'] ??= request.bytes === undefined ? 'application/json' : 'application/octet-stream'
     const scope = request.scope ?? this.options.scope
-    if (scope !== undefined) headers.set('Dormouse-Scope', header(scope))
-    if (this.cluster) headers.set('Dormouse-Cluster', this.cluster)
-    if (key !== undefined) headers.set('Idempotency-Key', header(key))
+    if (scope !== undefined) headers['dormouse-scope'] = header(scope)
+    if (this.cluster) headers['dormouse-cluster'] = this.cluster
+    if (key !== undefined) headers['idempotency-key'] = header(key)
     if (request.fence && !reads.has(`${request.method} ${request.path}`)) {
       const { claim, epoch } = request.fence
       const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(claim)}"`
-      headers.set('Dormouse-Fence', `claim=${quoted};epoch=${epoch}`)
+      headers['dormouse-fence'] = `claim=${quoted};epoch=${epoch}`
     }
     const { token } = this.options
-    if (token !== undefined) headers.set('Authorization', `Bearer ${typeof token === 'string' ? token : await token()}`)
+    if (token !== undefined) headers.authorization = `Bearer ${typeof token === 'string' ? token : await token()}`
     return headers
   }
 
@@ -223,22 +225,14 @@ export class Transport {
   }
 }
 
-interface Received {
-  status: number
-  headers: Headers
-  text: string
-  bytes: Uint8Array
-}
-
 interface Failure {
   refused?: RefusedError
   lost?: unknown
 }
 
-const empty = new Uint8Array()
-
-function indexOf(headers: Headers): number {
-  return Number(headers.get('dormouse-index') ?? 0)
+function answer<T>(response: Incoming, body: T): Answer<T> {
+  let headers: Headers | undefined
+  return { status: response.status, get headers() { return (headers ??= response.headers()) }, index: Number(response.header('dormouse-index') ?? 0), body }
 }
 
 /** Returns the problem of an answer. An answer of a proxy may have none. */

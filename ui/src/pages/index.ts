@@ -27,6 +27,7 @@ export const pages: readonly PageEntry[] = [
   { path: 'placement', title: 'Placement', group: 'cluster', icon: 'placement', jump: 'p', needs: 'cluster:read', load: () => import('./placement.js') },
   { path: 'agents', title: 'Agents', group: 'agents', icon: 'agents', jump: 'a', needs: 'read', below: ['agent', 'thread'], load: () => import('./agents.js') },
   { path: 'agent', title: 'Agent', load: () => import('./agent.js') },
+  { path: 'thread', title: 'Thread', load: () => import('./thread.js') },
   { path: 'sessions', title: 'Sessions', group: 'agents', icon: 'sessions', jump: 's', needs: 'read', below: ['session'], load: () => import('./sessions.js') },
   { path: 'session', title: 'Session', load: () => import('./session.js') },
   { path: 'reviews', title: 'Reviews', group: 'agents', icon: 'reviews', jump: 'r', needs: 'read', load: () => import('./reviews.js') },

@@ -31,7 +31,7 @@ export default function Reviews() {
       </div>
     }>
       <div class="inbox">
-        <section class="card flush timeline" aria-label="Inbox"><Inbox pages={pages} status={status} current={id} onOpen={(review) => show({ id: review })} /></section>
+        <section class="card flush timeline" aria-label="Inbox" style={{ '--rows': pages.rows.length || 4 }}><Inbox pages={pages} status={status} current={id} onOpen={(review) => show({ id: review })} /></section>
         <div class="aside">{id && <Opened id={id} decided={pages.reload} />}</div>
       </div>
     </PageFrame>

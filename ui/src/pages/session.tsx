@@ -63,7 +63,7 @@ function Details({ session }: { session: Session }) {
         ['Revision', <span class="mono">{session.revision}</span>],
         ['While busy', session.busy],
         ['Queue', `${session.queue_length} of ${session.queue_max}`],
-        ['Thread', session.thread ? <a href={href('agent', { id: session.agent_id })}>{session.thread}</a> : '–'],
+        ['Thread', session.thread ? <a href={href('thread', { id: session.thread })}>{session.thread}</a> : '–'],
         ['Created', <Ago at={session.created_at} />],
       ]} />
       {session.queue.length > 0 && <><h3>Queued</h3><ul class="items">{session.queue.map((q) => <li key={q.id}><span class="clip">{q.id}</span><span class="side">{q.owner_id} <Ago at={q.at} /></span></li>)}</ul></>}

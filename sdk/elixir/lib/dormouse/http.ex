@@ -16,13 +16,13 @@ defmodule Dormouse.HTTP do
   @doc "Connects to the node of a base URL within the timeout in ms."
   @spec connect(URI.t(), timeout(), keyword()) :: {:ok, t()} | {:error, term()}
   def connect(%URI{} = uri, timeout, tls) do
-    host = to_charlist(uri.host)
+    host = address(uri.host)
     family = if String.contains?(uri.host, ":"), do: [:inet6], else: []
     options = [:binary, active: false, packet: :raw, nodelay: true, packet_size: @header_bytes_max] ++ family
 
     connected =
       case uri.scheme do
-        "https" -> :ssl.connect(host, uri.port, options ++ Keyword.merge(verified(host), tls), timeout)
+        "https" -> :ssl.connect(host, uri.port, options ++ Keyword.merge(verified(tls), tls), timeout)
         _http -> :gen_tcp.connect(host, uri.port, options, timeout)
       end
 
@@ -31,13 +31,23 @@ defmodule Dormouse.HTTP do
     end
   end
 
-  defp verified(host) do
-    [
-      verify: :verify_peer,
-      cacerts: :public_key.cacerts_get(),
-      server_name_indication: host,
-      customize_hostname_check: [match_fun: :public_key.pkix_verify_hostname_match_fun(:https)]
-    ]
+  # An address as a tuple is looked for among the addresses of a certificate, a name among its names.
+  defp address(host) do
+    case host |> to_charlist() |> :inet.parse_strict_address() do
+      {:ok, address} -> address
+      {:error, :einval} -> to_charlist(host)
+    end
+  end
+
+  # :ssl ignores cacertfile if cacerts is given.
+  defp verified(tls) do
+    trusted = if Keyword.has_key?(tls, :cacertfile), do: [], else: [cacerts: :public_key.cacerts_get()]
+
+    trusted ++
+      [
+        verify: :verify_peer,
+        customize_hostname_check: [match_fun: :public_key.pkix_verify_hostname_match_fun(:https)]
+      ]
   end
 
   defp authority(uri) do

@@ -15,10 +15,11 @@ import { Verify } from './verify.js'
 type Entry = Schemas['Entry']
 
 export interface TimelineProps {
-  agent: string
+  /** The agent whose checkpoint points to the thread, if there is one. */
+  agent?: string
   thread: string
   /** The rev that the checkpoint points to. */
-  pointer: number
+  pointer?: number
   /** The entry to show first. */
   seq?: number | undefined
   selected: Entry | undefined
@@ -57,8 +58,8 @@ export function Timeline({ agent, thread, pointer, seq, selected, onSelect }: Ti
         : <All entries={entries} thread={thread} pointer={pointer} goTo={goTo} follow={follow} unfollow={() => setFollow(false)} selected={selected} onSelect={onSelect} />}
       {entries.thread && (
         <footer>
-          <span>{full(entries.rev)} entries{entries.floor > 0 && `, ${full(entries.floor)} compacted`}{entries.rev > pointer && <span class="faint"> · {full(entries.rev - pointer)} past the checkpoint</span>}</span>
-          <Verify agent={agent} thread={thread} rev={entries.rev} />
+          <span>{full(entries.rev)} entries{entries.floor > 0 && `, ${full(entries.floor)} compacted`}{pointer !== undefined && entries.rev > pointer && <span class="faint"> · {full(entries.rev - pointer)} past the checkpoint</span>}</span>
+          <Verify {...(agent === undefined ? {} : { agent })} thread={thread} rev={entries.rev} />
         </footer>
       )}
     </section>
@@ -89,7 +90,7 @@ function KindSelect({ thread, value, onValue }: { thread: string; value: string;
 interface AllProps {
   entries: Entries
   thread: string
-  pointer: number
+  pointer: number | undefined
   goTo: readonly [number, number] | undefined
   follow: boolean
   unfollow: () => void
@@ -106,7 +107,7 @@ function All({ entries, thread, pointer, goTo, follow, unfollow, selected, onSel
       <Virtual count={count} rowHeight={rowHeight} label="Entries" goTo={goTo} follow={follow} onRange={(first, last) => entries.want(entries.floor + first, entries.floor + last)}
         row={(i, style) => {
           const seq = entries.floor + i
-          return <EntryRow key={seq} seq={seq} entry={entries.at(seq)} style={style} selected={selected?.seq === seq} pointed={seq === pointer - 1} onSelect={onSelect} />
+          return <EntryRow key={seq} seq={seq} entry={entries.at(seq)} style={style} selected={selected?.seq === seq} pointed={pointer !== undefined && seq === pointer - 1} onSelect={onSelect} />
         }} />
     </div>
   )

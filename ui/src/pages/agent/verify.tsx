@@ -7,8 +7,8 @@ interface Result {
   text: string
 }
 
-/** Verifies the hash chain of a thread and the checkpoint's pointer into it, and says what it found. */
-export function Verify({ agent, thread, rev }: { agent: string; thread: string; rev: number }) {
+/** Verifies the hash chain of a thread, and the pointer of the agent's checkpoint into it, and says what it found. */
+export function Verify({ agent, thread, rev }: { agent?: string; thread: string; rev: number }) {
   const [result, setResult] = useState<Result & { rev: number } | undefined>()
   const [busy, setBusy] = useState(false)
   const run = async (): Promise<void> => {
@@ -27,10 +27,11 @@ export function Verify({ agent, thread, rev }: { agent: string; thread: string; 
   )
 }
 
-async function verify(agent: string, thread: string): Promise<Result> {
+async function verify(agent: string | undefined, thread: string): Promise<Result> {
   try {
     const chain = await api.get('/v1/threads/{id}/verify', { params: { id: thread } })
     if (!chain.ok) return { good: false, text: `The chain is broken: ${chain.why ?? 'no reason given'}` }
+    if (agent === undefined) return { good: true, text: `The chain holds at rev ${chain.rev}, head ${chain.head.slice(0, 8)}` }
     await api.get('/v1/agents/{key}/thaw', { params: { key: agent }, query: { tail: 1 } })
     return { good: true, text: `Chain and pointer hold at rev ${chain.rev}, head ${chain.head.slice(0, 8)}` }
   } catch (error) {

@@ -22,7 +22,7 @@ export function Nodes({ status }: { status: Status }) {
     { head: 'Version', width: 'minmax(80px, 1fr)', wide: true, cell: (m) => <span class="faint">{m.version}</span> },
     { head: 'HTTP', width: 'minmax(120px, 1fr)', wide: true, cell: (m) => <span class="mono faint">{m.addresses.http ?? '–'}</span> },
   ]
-  if (may('cluster:change')) columns.push({ head: 'Actions', width: '208px', wide: true, cell: (m) => <Changes member={m} status={status} /> })
+  if (may('cluster:change')) columns.push({ head: 'Actions', width: '208px', wide: true, number: true, cell: (m) => <Changes member={m} status={status} /> })
   return (
     <Card flush title="Nodes" side={<span class="faint">term {full(status.term)} · index {full(status.applied_index)} · feature level {status.feature_level}</span>}>
       <Table label="Nodes" columns={columns} rows={status.members} keyOf={(m) => m.id} />

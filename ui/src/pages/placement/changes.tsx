@@ -9,7 +9,7 @@ const tones: Record<string, Tone> = { assigned: 'good', moved: 'good', draining:
 export function Changes({ events, none, ofOne }: { events: Schemas['PlacementMap']['events']; none: string; ofOne?: boolean }) {
   if (events.length === 0) return <p class="calm pad">{none}</p>
   return (
-    <ul class="changes">
+    <ul class="changes" tabIndex={0}>
       {events.map((e, i) => (
         <li key={`${e.index}/${i}`}>
           <Badge text={e.kind} tone={tones[e.kind] ?? 'plain'} />

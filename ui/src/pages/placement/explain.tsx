@@ -60,7 +60,7 @@ function Candidates({ of }: { of: Schemas['PlacementAnswer'] }) {
         <li key={c.node}>
           <span>{c.node === of.owner ? <strong>{c.node}</strong> : c.node}{c.zone && <span class="faint"> {c.zone}</span>}</span>
           <span class="score" aria-hidden="true"><span style={{ width: `${Math.max(2, (c.score / most) * 100)}%` }} /></span>
-          <span class="mono faint">{c.score.toFixed(3)} × {c.weight}</span>
+          <span class="mono faint">{c.score.toFixed(c.score < 10 ? 3 : 0)} × {c.weight}</span>
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/client.js'
 import { href } from '../../app/address.js'
 import { Badge, type Tone } from '../../parts/badge.js'
-import { line } from '../../parts/format.js'
+import { line, plural } from '../../parts/format.js'
 import { Json } from '../../parts/json.js'
 import { Empty } from '../../parts/states.js'
 import { Clock } from '../../parts/time.js'
@@ -46,29 +46,43 @@ export function Turns({ replay, session }: { replay: Schemas['Replayed']; sessio
         <li key={`${turn.id}/${i}`}>
           {turn.request
             ? <header><strong>{turn.id}</strong> {turn.request.status ? <Badge text={turn.request.status} /> : <Badge text="open" tone="busy" />}<span class="side">{turn.request.by && <span class="faint">{turn.request.by}</span>} <Clock at={turn.request.at} /></span></header>
-            : <header><strong class="faint">{turn.id || 'Before the first turn'}</strong></header>}
+            : null}
           {turn.request?.data != null && <p class="turn-input">{inputOf(turn.request.data)}</p>}
-          <ul>{turn.events.map((e, n) => <Line key={n} event={e} agent={session.agent_id} />)}</ul>
+          {turn.request
+            ? <Lines events={turn.events} session={session} />
+            : <details><summary class="faint">{turn.id || 'Before the first turn'}, {plural(turn.events.length, 'event')}</summary><Lines events={turn.events} session={session} /></details>}
         </li>
       ))}
     </ol>
   )
 }
 
+const Lines = ({ events, session }: { events: readonly Event[]; session: Schemas['Session'] }) => (
+  <ul>{events.map((e, n) => <Line key={n} event={e} thread={session.thread} />)}</ul>
+)
+
 const inputOf = (data: unknown): string => {
   if (typeof data === 'object' && data !== null && 'text' in data && typeof data.text === 'string') return data.text
   return line(data)
 }
 
-function Line({ event, agent }: { event: Event; agent: string }) {
-  const what = event.event || event.operation || event.effect_id || event.id || ''
+/** Returns the text of an entry, if its payload has one. */
+function briefly(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return ''
+  const p = data as Record<string, unknown>
+  const text = p['content'] ?? p['text'] ?? p['name'] ?? p['result'] ?? p['error']
+  return text === undefined ? '' : line(text, 160)
+}
+
+function Line({ event, thread }: { event: Event; thread: string | undefined }) {
+  const what = [event.operation || event.event || event.effect_id || event.id || '', event.what === 'entry' ? briefly(event.data) : ''].filter(Boolean).join(': ')
   const body = (
     <>
       <Badge text={event.what} tone={tones[event.what] ?? 'plain'} />
-      <span class="clip">{what}{event.status ? ` · ${event.status}` : ''}{event.by ? <span class="faint"> by {event.by}</span> : null}{typeof event.seq === 'number' && <> <a href={href('agent', { id: agent, seq: event.seq })} class="mono">#{event.seq}</a></>}</span>
+      <span class="clip">{what}{event.status ? ` · ${event.status}` : ''}{event.by ? <span class="faint"> by {event.by}</span> : null}{typeof event.seq === 'number' && <span class="mono faint"> #{event.seq}</span>}</span>
       <Clock at={event.at} />
     </>
   )
   if (event.data === undefined || event.data === null) return <li class="event">{body}</li>
-  return <li><details><summary class="event">{body}</summary><Json value={event.data} label={`Data of ${event.what}`} /></details></li>
+  return <li><details><summary class="event">{body}</summary><div class="event-data">{typeof event.seq === 'number' && thread && <a href={href('thread', { id: thread, seq: event.seq })}>Entry {event.seq} of the thread</a>}<Json value={event.data} label={`Data of ${event.what}`} /></div></details></li>
 }

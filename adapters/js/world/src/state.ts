@@ -1,0 +1,164 @@
+import type { Client, Entry, Op, Read } from '@dormouse/client'
+import { isTerminalWorkflowRunStatus, type CreateEventRequest, type Event, type Hook, type RunCreatedEventRequest, type Step, type Wait, type WorkflowRun } from '@workflow/world'
+import { eventKind, eventOf } from './entities.js'
+import { nextEvent } from './ids.js'
+import type { Keys } from './keys.js'
+import { bodyOf, get, put, read, remove, value } from './store.js'
+
+/** A request to store an event. */
+export type EventRequest = CreateEventRequest | RunCreatedEventRequest
+
+/** What an event is decided from: the run and the entity that the event is about, at one index. */
+export interface State {
+  run: WorkflowRun | undefined
+  /** The step, the wait or the hook of the event's correlation id. */
+  step: Step | undefined
+  wait: Wait | undefined
+  hook: Hook | undefined
+  /** Who has the token of a hook that is created. */
+  token: { run: string; hook: string } | undefined
+  /** The revision of the token's value; 0 if there is none. */
+  tokenRevision: number
+  /** Whether the attribute event was made before. */
+  repeated: boolean
+  /** The keys of the waits and the hooks of a run that ends. */
+  ends: { waits: string[]; hooks: { key: string; hook: Hook }[] }
+  rev: number
+  last: Event | undefined
+}
+
+type Page = { items: { key: string; body?: string }[] }
+
+/** How many waits and hooks of a run end in the commit that ends the run. */
+const endsMax = 200
+
+/** Reads what an event is decided from. */
+export async function stateFor(client: Client, keys: Keys, run: string, data: EventRequest): Promise<State> {
+  const correlation = 'correlationId' in data ? data.correlationId ?? '' : ''
+  const reads: Record<string, Read> = {
+    thread: { read: 'get_thread', thread: keys.events(run) },
+    tail: { read: 'load_entries', thread: keys.events(run), tail: 1 },
+    run: { read: 'get_value', key: keys.run(run) },
+  }
+  const subject = data.eventType.split('_')[0]
+  if (subject === 'step') reads.step = { read: 'get_value', key: keys.steps(run) + correlation }
+  if (subject === 'wait') reads.wait = { read: 'get_value', key: keys.waits(run) + correlation }
+  if (subject === 'hook') reads.hook = { read: 'get_value', key: keys.hooks(run) + correlation }
+  if (data.eventType === 'hook_created') reads.token = { read: 'get_value', key: keys.token(data.eventData.token) }
+  if (data.eventType === 'attr_set' && correlation) reads.repeated = { read: 'get_value', key: keys.correlated(correlation) + run }
+  if (['run_completed', 'run_failed', 'run_cancelled'].includes(data.eventType)) {
+    reads.waits = { read: 'list_values', prefix: keys.waits(run), limit: endsMax }
+    reads.hooks = { read: 'list_values', prefix: keys.hooks(run), body: true, limit: endsMax }
+  }
+  const names = Object.keys(reads)
+  const answers = await read(client, Object.values(reads))
+  const found = Object.fromEntries(names.map((name, at) => [name, answers[at]]))
+  const token = value<{ run: string; hook: string }>(found.token)
+  const last = (found.tail as { items: Entry[] } | undefined)?.items[0]
+  return {
+    run: value<WorkflowRun>(found.run)?.body,
+    step: value<Step>(found.step)?.body,
+    wait: value<Wait>(found.wait)?.body,
+    hook: value<Hook>(found.hook)?.body,
+    token: token && !(await isOver(client, keys, token.body.run)) ? token.body : undefined,
+    tokenRevision: token?.revision ?? 0,
+    repeated: found.repeated !== undefined,
+    ends: {
+      waits: ((found.waits as Page | undefined)?.items ?? []).map(({ key }) => key),
+      hooks: ((found.hooks as Page | undefined)?.items ?? []).map(({ key, body }) => ({ key, hook: bodyOf<Hook>(body) })),
+    },
+    rev: (found.thread as { rev: number } | undefined)?.rev ?? 0,
+    last: last && eventOf(last),
+  }
+}
+
+/** Reports whether a run has ended: what is left of it holds no token. */
+async function isOver(client: Client, keys: Keys, run: string): Promise<boolean> {
+  const found = await get<WorkflowRun>(client, keys.run(run))
+  return found === undefined || isTerminalWorkflowRunStatus(found.status)
+}
+
+/** Removes the waits and hooks that were too many for the commit that ended the run. */
+export async function endRest(client: Client, keys: Keys, run: string, data: EventRequest, { ends }: State): Promise<void> {
+  for (let left = ends; left.waits.length === endsMax || left.hooks.length === endsMax;) {
+    const state = await stateFor(client, keys, run, data)
+    left = state.ends
+    const changes = new Changes(keys, run, state)
+    changes.end(left)
+    if (changes.ops.length > 0) await client.commit(changes.ops)
+  }
+}
+
+/** Collects the changes of one commit: events, and the entities that they change. */
+export class Changes {
+  readonly events: Event[] = []
+  readonly ops: Op[] = []
+  private readonly keys: Keys
+  private readonly run: string
+  private readonly rev: number
+  private readonly tokenRevision: number
+  private last: string | undefined
+  /** The time of the first event. */
+  readonly now: Date
+
+  constructor(keys: Keys, run: string, state: State) {
+    this.keys = keys
+    this.run = run
+    this.rev = state.rev
+    this.tokenRevision = state.tokenRevision
+    this.last = state.last?.eventId
+    this.now = nextEvent(this.last).at
+  }
+
+  /** Adds an event and returns it with its id and time. */
+  add(event: { eventType: Event['eventType']; correlationId?: string; eventData?: unknown; specVersion: number }): Event {
+    const { id, at } = nextEvent(this.last, this.now.getTime())
+    this.last = id
+    const made = { ...event, runId: this.run, eventId: id, createdAt: at } as Event
+    this.events.push(made)
+    return made
+  }
+
+  setRun(run: WorkflowRun): WorkflowRun {
+    this.ops.push(put(this.keys.run(this.run), run))
+    return run
+  }
+
+  setStep(step: Step): Step {
+    this.ops.push(put(this.keys.steps(this.run) + step.stepId, step))
+    return step
+  }
+
+  setWait(id: string, wait: Wait): Wait {
+    this.ops.push(put(this.keys.waits(this.run) + id, wait))
+    return wait
+  }
+
+  /** Stores a hook. The token must be free. */
+  setHook(hook: Hook): Hook {
+    const owner = { run: this.run, hook: hook.hookId }
+    this.ops.push(put(this.keys.hooks(this.run) + hook.hookId, hook), put(this.keys.hookOwner(hook.hookId), owner), put(this.keys.token(hook.token), owner, this.tokenRevision))
+    return hook
+  }
+
+  removeHook(hook: Hook): void {
+    this.ops.push(remove(this.keys.hooks(this.run) + hook.hookId), remove(this.keys.hookOwner(hook.hookId)), remove(this.keys.token(hook.token)))
+  }
+
+  /** Removes the waits and the hooks of a run that ends: their tokens are free again. */
+  end({ waits, hooks }: State['ends']): void {
+    for (const key of waits) this.ops.push(remove(key))
+    for (const { hook } of hooks) this.removeHook(hook)
+  }
+
+  /** Records that the run has a correlation id. */
+  correlate(id: string): void {
+    this.ops.push(put(this.keys.correlated(id) + this.run, { run: this.run }))
+  }
+
+  /** Returns the ops. They apply only if nothing has happened in the run since its state was read. */
+  commit(): Op[] {
+    const entries = this.events.map((event) => ({ id: event.eventId, ...put('', event) as { bytes: string; content_type: string } })).map(({ id, bytes, content_type }) => ({ id, kind: eventKind, bytes, content_type }))
+    return [{ op: 'append_thread', thread: this.keys.events(this.run), expected_rev: this.rev, entries }, ...this.ops]
+  }
+}

@@ -1,0 +1,104 @@
+import { RefusedError, type Client, type Entry, type Op, type Read } from '@dormouse/client'
+import type { PaginatedResponse, PaginationOptions } from '@workflow/world'
+import { decode, encode } from './codec.js'
+
+const contentType = 'application/vnd.dormouse.workflow+json'
+
+/** The most items of a page. */
+const pageMax = 1000
+
+/** The items of a page without a limit. */
+const pageDefault = 100
+
+/** A value as it was read. */
+export interface Stored<T> {
+  body: T
+  revision: number
+}
+
+/** Returns an op that stores a value; revision is the one that it replaces, 0 for none. */
+export const put = (key: string, body: unknown, revision?: number, ttlMs?: number): Op => ({
+  op: 'put_value', key, content_type: contentType, bytes: Buffer.from(encode(body)).toString('base64'),
+  ...(revision === undefined ? {} : { if_revision: revision }), ...(ttlMs === undefined ? {} : { ttl_ms: ttlMs }),
+})
+
+export const remove = (key: string): Op => ({ op: 'delete_value', key })
+
+/** Returns what put was given. */
+export const bodyOf = <T>(bytes: string | undefined): T => decode<T>(Buffer.from(bytes ?? '', 'base64').toString())
+
+/** Answers several reads at one index; undefined for what does not exist. */
+export async function read(client: Client, reads: Read[]): Promise<unknown[]> {
+  const { answers } = await client.read(reads)
+  return answers.map(({ found, error }) => {
+    if (!error) return found
+    if (error.code === 'not_found' || error.code === 'deleted') return undefined
+    throw new RefusedError(error)
+  })
+}
+
+/** Returns the body of a value that get_value found. */
+export function value<T>(found: unknown): Stored<T> | undefined {
+  const each = found as { bytes: string; revision: number } | undefined
+  return each && { body: bodyOf<T>(each.bytes), revision: each.revision }
+}
+
+/** Reads one value. */
+export async function get<T>(client: Client, key: string): Promise<T | undefined> {
+  const [found] = await read(client, [{ read: 'get_value', key }])
+  return value<T>(found)?.body
+}
+
+/** Reads all values below a prefix, in the order of their keys, from a key on. */
+export async function* scan<T>(client: Client, prefix: string, order: 'asc' | 'desc' = 'asc', from?: string): AsyncGenerator<{ key: string; body: T }, void, undefined> {
+  for (let after = from; ;) {
+    const [page] = await read(client, [{ read: 'list_values', prefix, body: true, order, limit: pageDefault, ...(after === undefined ? {} : { after }) }])
+    const { items, next } = page as { items: { key: string; body?: string }[]; next: string | null }
+    for (const { key, body } of items) yield { key, body: bodyOf<T>(body) }
+    if (next === null) return
+    after = next
+  }
+}
+
+/** Returns a page of the values below a prefix that match. The cursor is the key of the last one. */
+export async function page<T>(
+  client: Client, prefix: string, options: PaginationOptions | undefined, order: 'asc' | 'desc', matches: (body: T) => boolean = () => true,
+): Promise<PaginatedResponse<T>> {
+  const limit = Math.min(options?.limit ?? pageDefault, pageMax)
+  const data: T[] = []
+  let cursor = options?.cursor ?? null
+  for await (const { key, body } of scan<T>(client, prefix, options?.sortOrder ?? order, options?.cursor)) {
+    if (!matches(body)) continue
+    if (data.length === limit) return { data, cursor, hasMore: true }
+    data.push(body)
+    cursor = key
+  }
+  return { data, cursor, hasMore: false }
+}
+
+/** Returns a page of the entries of a thread. The cursor is the seq of the last one. */
+export async function entries<T>(
+  client: Client, thread: string, options: PaginationOptions | undefined, decoded: (entry: Entry) => T,
+): Promise<PaginatedResponse<T>> {
+  const limit = Math.min(options?.limit ?? pageDefault, pageMax)
+  const order = options?.sortOrder ?? 'asc'
+  const place = options?.cursor === undefined ? undefined : Number(options.cursor)
+  if (place !== undefined && !Number.isSafeInteger(place)) throw new Error(`invalid cursor ${JSON.stringify(options?.cursor)}: use the cursor of the page before`)
+  const data: T[] = []
+  let cursor = options?.cursor ?? null
+  // An answer may have fewer entries than were asked for, since its size is bounded.
+  for (let from = place; data.length < limit;) {
+    const range = from === undefined ? {} : order === 'asc' ? { from: from + 1 } : { to: from - 1 }
+    if (order === 'desc' && from === 0) break
+    const [found] = await read(client, [{ read: 'load_entries', thread, order, limit: limit - data.length + 1, ...range }])
+    const items = (found as { items: Entry[] } | undefined)?.items ?? []
+    for (const entry of items) {
+      if (data.length === limit) return { data, cursor, hasMore: true }
+      data.push(decoded(entry))
+      from = entry.seq
+      cursor = String(entry.seq)
+    }
+    if (items.length === 0 || (found as { next: number | null }).next === null) break
+  }
+  return { data, cursor, hasMore: false }
+}

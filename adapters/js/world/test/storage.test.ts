@@ -1,0 +1,135 @@
+// The storage and the streams, beyond what the suite of the SDK looks at.
+import { EntityConflictError, HookNotFoundError, RunExpiredError, WorkflowRunNotFoundError, WorkflowWorldError } from '@workflow/errors'
+import { SPEC_VERSION_CURRENT, type CreateEventRequest, type World } from '@workflow/world'
+import { ulid } from 'ulid'
+import { decode, encode } from '../src/codec.js'
+import { nextEvent } from '../src/ids.js'
+import { client, follower, prefix, world } from './kit.js'
+
+const specVersion = SPEC_VERSION_CURRENT
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+async function started(on: World, name = 'wf'): Promise<string> {
+  const { run } = await on.events.create(null, { eventType: 'run_created', specVersion, eventData: { deploymentId: 'd', workflowName: name, input: bytes('in') } })
+  await on.events.create(run!.runId, { eventType: 'run_started', specVersion } as CreateEventRequest)
+  return run!.runId
+}
+
+const step = (id: string): CreateEventRequest => ({ eventType: 'step_started', correlationId: id, specVersion, eventData: { stepName: 's', workflowName: 'wf', input: bytes(id) } }) as CreateEventRequest
+const stepDone = (id: string): CreateEventRequest => ({ eventType: 'step_completed', correlationId: id, specVersion, eventData: { result: bytes('out') } }) as CreateEventRequest
+
+it('encodes bytes, dates, and objects that look like its marks', () => {
+  const value = { a: [bytes('é\0'), new Date(5)], $dormouse: 'bytes', inner: { $dormouse: 'date', value: [null, 1.5, 'x'] } }
+  expect(decode(encode(value))).toEqual(value)
+})
+
+it('gives events ids that grow with the log, whatever the clock says', () => {
+  const first = nextEvent(undefined, 1000)
+  const later = nextEvent(first.id, 500)
+  expect([later.id > first.id, later.at.getTime(), nextEvent(later.id, 2000).at.getTime()]).toEqual([true, 1000, 2000])
+})
+
+it('creates a step once, and completes it once, of many that try at a time', async () => {
+  const shared = { prefix: prefix() }
+  const worlds = [world(shared), world({ ...shared, client: follower() })]
+  const run = await started(worlds[0]!)
+  const count = async (event: CreateEventRequest) => (await Promise.allSettled(Array.from({ length: 12 }, (_, at) => worlds[at % 2]!.events.create(run, event)))).map((each) => (each.status === 'fulfilled' ? 'done' : EntityConflictError.is(each.reason) ? 'conflict' : String(each.reason))).sort()
+  const once = [...Array<string>(11).fill('conflict'), 'done']
+  expect(await count(step('step_1'))).toEqual(once)
+  expect(await count(stepDone('step_1'))).toEqual(once)
+  const { data } = await worlds[1]!.events.list({ runId: run })
+  expect(data.map((event) => event.eventType)).toEqual(['run_created', 'run_started', 'step_created', 'step_started', 'step_completed'])
+  expect(data.map((event) => event.eventId)).toEqual(data.map((event) => event.eventId).sort())
+  expect(await worlds[0]!.steps.get(run, 'step_1')).toMatchObject({ status: 'completed', attempt: 1, input: bytes('step_1'), output: bytes('out') })
+})
+
+it('pages events, steps and runs in both orders', async () => {
+  const on = world()
+  const runs = [await started(on, 'a'), await started(on, 'b'), await started(on, 'a')]
+  for (let n = 0; n < 5; n++) await on.events.create(runs[0]!, step(`step_${n}`))
+  for (const sortOrder of ['asc', 'desc'] as const) {
+    const all = async (list: (pagination: object) => Promise<{ data: { eventId?: string; stepId?: string; runId: string }[]; cursor: string | null; hasMore: boolean }>) => {
+      const found: string[] = []
+      for (let cursor: string | undefined; ;) {
+        const page = await list({ sortOrder, limit: 2, ...(cursor === undefined ? {} : { cursor }) })
+        expect(page.data.length).toBeLessThanOrEqual(2)
+        found.push(...page.data.map((each) => each.eventId ?? each.stepId ?? each.runId))
+        if (!page.hasMore) return sortOrder === 'asc' ? found : found.reverse()
+        cursor = page.cursor!
+      }
+    }
+    expect(await all((pagination) => on.events.list({ runId: runs[0]!, pagination }))).toHaveLength(12)
+    expect(await all((pagination) => on.steps.list({ runId: runs[0]!, pagination }))).toEqual([0, 1, 2, 3, 4].map((n) => `step_${n}`))
+    expect(await all((pagination) => on.runs.list({ pagination }))).toEqual([...runs].sort())
+    expect(await all((pagination) => on.runs.list({ pagination, workflowName: 'a' }))).toEqual([runs[0], runs[2]].sort())
+  }
+  expect((await on.events.listByCorrelationId({ correlationId: 'step_3' })).data.map((event) => event.eventType)).toEqual(['step_created', 'step_started'])
+  const since = await on.events.list({ runId: runs[0]!, pagination: { limit: 10 } })
+  const result = await on.events.create(runs[0]!, stepDone('step_0'), { sinceCursor: since.cursor! })
+  expect(result.events?.map((event) => event.eventType)).toEqual(['step_created', 'step_started', 'step_completed'])
+  expect((await on.runs.get(runs[0]!, { resolveData: 'none' })).input).toBeUndefined()
+  await expect(on.events.list({ runId: runs[0]!, pagination: { cursor: 'x' } })).rejects.toThrow('cursor of the page before')
+})
+
+it('gives a token to one hook at a time, and frees it when its run ends', async () => {
+  const on = world()
+  const [first, second] = [await started(on), await started(on)]
+  const hook = (id: string): CreateEventRequest => ({ eventType: 'hook_created', correlationId: id, specVersion, eventData: { token: 'tok', metadata: bytes('m') } })
+  expect((await on.events.create(first, hook('hook_1'))).hook).toMatchObject({ token: 'tok', runId: first })
+  expect((await on.events.create(second, hook('hook_2'))).event).toMatchObject({ eventType: 'hook_conflict', eventData: { conflictingRunId: first } })
+  expect(await on.hooks.getByToken('tok')).toEqual(await on.hooks.get('hook_1'))
+  expect((await on.hooks.list({ runId: second })).data).toEqual([])
+  await on.events.create(first, { eventType: 'run_completed', specVersion, eventData: { output: bytes('o') } } as CreateEventRequest)
+  await expect(on.hooks.getByToken('tok')).rejects.toThrow(HookNotFoundError)
+  await expect(on.events.create(first, { eventType: 'hook_received', correlationId: 'hook_1', specVersion, eventData: { payload: bytes('p') } } as CreateEventRequest)).rejects.toThrow(HookNotFoundError)
+  expect((await on.events.create(second, hook('hook_3'))).hook).toMatchObject({ token: 'tok', runId: second })
+  await on.events.create(second, { eventType: 'hook_disposed', correlationId: 'hook_3', specVersion } as CreateEventRequest)
+  await expect(on.hooks.get('hook_3')).rejects.toThrow(HookNotFoundError)
+})
+
+it('refuses what a run that has ended does not take', async () => {
+  const on = world()
+  const run = await started(on)
+  await on.events.create(run, { eventType: 'wait_created', correlationId: 'wait_1', specVersion, eventData: { resumeAt: new Date() } } as CreateEventRequest)
+  const waited = { eventType: 'wait_completed', correlationId: 'wait_1', specVersion } as CreateEventRequest
+  expect((await on.events.create(run, waited)).wait?.status).toBe('completed')
+  await expect(on.events.create(run, waited)).rejects.toThrow(EntityConflictError)
+  await on.events.create(run, { eventType: 'run_cancelled', specVersion } as CreateEventRequest)
+  await expect(on.events.create(run, step('step_9'))).rejects.toThrow(EntityConflictError)
+  await expect(on.events.create(run, { eventType: 'run_started', specVersion } as CreateEventRequest)).rejects.toThrow(RunExpiredError)
+  expect((await on.events.create(run, { eventType: 'run_cancelled', specVersion } as CreateEventRequest)).run?.status).toBe('cancelled')
+  await expect(on.runs.get(`wrun_${ulid()}`)).rejects.toThrow(WorkflowRunNotFoundError)
+  await expect(on.events.create(`wrun_${ulid()}`, stepDone('step_0'))).rejects.toThrow(WorkflowWorldError)
+  await expect(on.runs.get('a/b')).rejects.toThrow('not valid')
+})
+
+it('keeps the chunks of a stream in order, for readers before and after', async () => {
+  const shared = { prefix: prefix() }
+  const [writer, reader] = [world(shared), world({ ...shared, client: follower() })]
+  const run = await started(writer)
+  const early = await reader.streams.get(run, 'out')
+  await writer.streams.write(run, 'out', 'a')
+  await writer.streams.writeMulti!(run, 'out', [bytes('b'), '', bytes('d')])
+  expect(await reader.streams.getInfo(run, 'out')).toEqual({ tailIndex: 3, done: false })
+  await writer.streams.close(run, 'out')
+  expect(await reader.streams.getInfo(run, 'out')).toEqual({ tailIndex: 3, done: true })
+  expect(await new Response(early).text()).toBe('abd')
+  expect(await new Response(await reader.streams.get(run, 'out', 1)).text()).toBe('bd')
+  expect(await new Response(await reader.streams.get(run, 'out', -1)).text()).toBe('d')
+  const page = await reader.streams.getChunks(run, 'out', { limit: 3 })
+  expect([page.data.map((each) => each.index), page.hasMore, page.done]).toEqual([[0, 1, 2], true, true])
+  const rest = await reader.streams.getChunks(run, 'out', { limit: 3, cursor: page.cursor! })
+  expect([rest.data, rest.hasMore, rest.cursor]).toEqual([[{ index: 3, data: bytes('d') }], false, null])
+  expect(await reader.streams.list(run)).toEqual(['out'])
+  expect(await client().threads.list({ prefix: shared.prefix })).toMatchObject({ items: [{}, {}] })
+})
+
+it('frees the tokens of a run that ends with more hooks than one commit takes', async () => {
+  const on = world()
+  const [first, second] = [await started(on), await started(on)]
+  const hook = (n: number): CreateEventRequest => ({ eventType: 'hook_created', correlationId: `hook_${n}`, specVersion, eventData: { token: `token ${n}` } })
+  for (let n = 0; n < 401; n++) await on.events.create(first, hook(n))
+  await on.events.create(first, { eventType: 'run_failed', specVersion, eventData: { error: bytes('e') } } as CreateEventRequest)
+  expect((await on.hooks.list({ runId: first })).data).toEqual([])
+  for (const n of [0, 400]) expect((await on.events.create(second, hook(n))).event?.eventType).toBe('hook_created')
+})

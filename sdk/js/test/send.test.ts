@@ -1,0 +1,90 @@
+// The calls of the client against a real HTTP server: on Node they do not go through fetch.
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { Client, RefusedError, UnknownError, type Options } from '../src/index.js'
+import { byNode } from '../src/send.js'
+
+/** Serves until the test ends and returns a client of the server. */
+async function serving(t: TestContext, listener: RequestListener, options: Partial<Options> = {}): Promise<Client> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close(() => undefined).closeAllConnections())
+  return new Client({ endpoints: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 2000, ...options })
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+test('a call sends its headers and body, and reuses the connection', async (t) => {
+  const ports = new Set<number>()
+  const got: { headers: IncomingMessage['headers']; body: string }[] = []
+  const client = await serving(t, async (request, response) => {
+    ports.add(request.socket.remotePort!)
+    got.push({ headers: request.headers, body: await bodyOf(request) })
+    response.setHeader('content-type', 'application/json').setHeader('dormouse-index', '7').setHeader('set-cookie', ['a', 'b']).end('{"é":1}')
+  }, { token: 'secret', scope: 'büro' })
+  for (let n = 0; n < 3; n++) {
+    const answer = await client.call({ method: 'POST', path: '/v1/commits', body: { ops: [], text: 'é' } })
+    assert.deepEqual([answer.status, answer.index, answer.body, answer.headers.get('dormouse-index')], [200, 7, { é: 1 }, '7'])
+    assert.deepEqual(answer.headers.getSetCookie(), ['a', 'b'])
+  }
+  assert.equal(ports.size, 1)
+  const { headers, body } = got[0]!
+  assert.deepEqual(JSON.parse(body), { ops: [], text: 'é' })
+  assert.equal(headers.authorization, 'Bearer secret')
+  assert.equal(Buffer.from(headers['dormouse-scope'] as string, 'latin1').toString(), 'büro')
+  assert.equal(headers['content-length'], String(Buffer.byteLength(body)))
+  assert.match(headers.host!, /^127\.0\.0\.1:\d+$/)
+  assert.equal(new Set(got.map((each) => each.headers['idempotency-key'])).size, 3)
+})
+
+test('a header cannot hold a line break', async (t) => {
+  const client = await serving(t, (_request, response) => { response.end('{}') })
+  await assert.rejects(client.call({ method: 'GET', path: '/v1/cluster', headers: { 'X-A': 'a\r\nX-B: b' }, timeoutMs: 50 }), RefusedError)
+})
+
+test('an answer may be compressed and come in parts', async () => {
+  const text = 'x'.repeat(300_000)
+  const server = createServer((_request, response) => {
+    const zipped = gzipSync(text)
+    response.setHeader('content-encoding', 'gzip').write(zipped.subarray(0, 100))
+    setTimeout(() => response.end(zipped.subarray(100)), 5)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const answer = await byNode()!({ url, method: 'GET', headers: {}, body: undefined, signal: new AbortController().signal })
+  assert.equal(answer.text(), text)
+  server.close(() => undefined).closeAllConnections()
+})
+
+test('a call ends when its signal is aborted, and the request is closed', async (t) => {
+  let closed: (() => void) | undefined
+  const gone = new Promise<void>((resolve) => { closed = resolve })
+  const client = await serving(t, (request) => { request.on('close', () => closed?.()) })
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(new Error('enough')), 20)
+  await assert.rejects(client.call({ method: 'GET', path: '/v1/cluster', signal: controller.signal }), /enough/)
+  await gone
+})
+
+test('a connection that breaks within an answer is an unknown outcome of a write, and is tried again', async (t) => {
+  let calls = 0
+  const client = await serving(t, (_request, response) => {
+    calls++
+    if (calls > 1) return void response.setHeader('content-type', 'application/json').end('{"index":3}')
+    response.writeHead(200, { 'content-length': '100' }).write('{"ind')
+    setTimeout(() => response.destroy(), 5)
+  })
+  assert.deepEqual((await client.call({ method: 'POST', path: '/v1/commits', body: {} })).body, { index: 3 })
+  assert.equal(calls, 2)
+  calls = 0
+  // A call without an idempotency key is sent once.
+  await assert.rejects(client.call({ method: 'POST', path: '/v1/cluster/backups', body: {} }), UnknownError)
+  assert.equal(calls, 1)
+})
