@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -25,7 +26,8 @@ import (
 type terminal struct {
 	t      *testing.T
 	tty    *os.File // the process writes to the other end
-	screen *vt.SafeEmulator
+	mu     sync.Mutex
+	screen *vt.Emulator // guarded by mu, but for Read
 	ended  chan error
 	cmd    *exec.Cmd
 	alt    atomic.Bool // the alternate screen is shown
@@ -51,7 +53,7 @@ func inTerminal(t *testing.T, width, height int, env []string, args ...string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &terminal{t: t, tty: tty, own: own, before: before, screen: vt.NewSafeEmulator(width, height), ended: make(chan error, 1), cmd: exec.Command(self, args...)}
+	s := &terminal{t: t, tty: tty, own: own, before: before, screen: vt.NewEmulator(width, height), ended: make(chan error, 1), cmd: exec.Command(self, args...)}
 	s.screen.SetCallbacks(vt.Callbacks{AltScreen: s.alt.Store})
 	s.cmd.Env = append(os.Environ(), append([]string{asMainEnv + "=1", "TERM=xterm-256color"}, env...)...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = own, own, own
@@ -60,19 +62,43 @@ func inTerminal(t *testing.T, width, height int, env []string, args ...string) *
 		t.Fatal(err)
 	}
 	go func() { s.ended <- s.cmd.Wait() }()
-	go func() { _, _ = io.Copy(s.screen, tty) }()
-	go func() { _, _ = io.Copy(tty, s.screen) }() // what the terminal answers to questions of the program
+	var copies sync.WaitGroup
+	copies.Go(func() { _, _ = io.Copy(s, tty) })
+	copies.Go(func() { _, _ = io.Copy(tty, s.screen) }) // what the terminal answers to questions of the program
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		_ = own.Close()
 		_ = tty.Close()
-		_ = s.screen.Close()
+		_ = s.screen.InputPipe().(io.Closer).Close()
+		copies.Wait()
 	})
 	return s
 }
 
+// Write writes output of the process to the screen.
+func (s *terminal) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.Write(p)
+}
+
 // text returns what the screen shows.
-func (s *terminal) text() string { return s.screen.String() }
+func (s *terminal) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.String()
+}
+
+// resize changes the size of the terminal.
+func (s *terminal) resize(width, height int) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.screen.Resize(width, height)
+	if err := pty.Setsize(s.own, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
 
 // shows waits until the screen shows all texts.
 func (s *terminal) shows(texts ...string) {
@@ -182,7 +208,9 @@ func TestTopInATerminal(t *testing.T) {
 	s.press("4")
 	s.shows("DUE IN▲", "nightly", "planner/bob", "1h59m")
 	s.press("5")
-	s.shows("AGO▲", "commit", "PutSession", "µs")
+	s.shows("AGO▲")
+	s.press("/PutSession\r") // the reads of the other pages are newer
+	s.shows("commit", "PutSession", "/PutSession esc")
 	s.press("?")
 	s.shows("any key goes back")
 	s.press("x")
@@ -217,10 +245,7 @@ func TestTopFollowsTheSizeOfTheTerminal(t *testing.T) {
 	if text := s.text(); strings.Contains(text, "LEAVING") {
 		t.Errorf("60 columns show all of a node:\n%s", text)
 	}
-	s.screen.Resize(200, 40)
-	if err := pty.Setsize(s.own, &pty.Winsize{Rows: 40, Cols: 200}); err != nil {
-		t.Fatal(err)
-	}
+	s.resize(200, 40)
 	s.shows("LEAVING", "CRASHED")
 	s.press("q")
 	s.restored()
