@@ -64,9 +64,6 @@ func TestTopWritesADocumentEachSecond(t *testing.T) {
 		if !regexp.MustCompile(`"awake":1,"dormant":\d,"signals_per_second":(6\.\d|7)`).MatchString(last) {
 			t.Errorf("the last one:\n%s", last)
 		}
-		if !regexp.MustCompile(`"applied_index":\d+,"lag":\d+,"entries_per_second":(0\.\d*[1-9]|[1-9])`).MatchString(last) {
-			t.Errorf("the node's entries in the last one:\n%s", last)
-		}
 	})
 }
 

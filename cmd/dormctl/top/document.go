@@ -32,9 +32,11 @@ type topNodeDoc struct {
 	WakesPerSecond   float64 `json:"wakes_per_second"`
 	Failed           uint64  `json:"failed"`
 	Crashed          uint64  `json:"crashed"`
-	AppliedIndex     uint64  `json:"applied_index"` // 0 if it is unknown
-	Lag              uint64  `json:"lag"`           // log entries behind the cluster's last one
-	EntriesPerSecond float64 `json:"entries_per_second"`
+
+	// Only the page of nodes shows these.
+	AppliedIndex     uint64  `json:"-"` // 0 if it is unknown
+	Lag              uint64  `json:"-"` // log entries behind the cluster's last one
+	EntriesPerSecond float64 `json:"-"`
 }
 
 // topMoveDoc is the number of partitions that move from one node to another.
@@ -55,7 +57,7 @@ type topDoc struct {
 	Awake            int          `json:"awake"`
 	Dormant          *int         `json:"dormant"` // null before the first count
 	SignalsPerSecond float64      `json:"signals_per_second"`
-	EntriesPerSecond float64      `json:"entries_per_second"`
+	EntriesPerSecond float64      `json:"-"`
 	Moves            []topMoveDoc `json:"moves"`
 }
 
