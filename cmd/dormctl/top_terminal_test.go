@@ -89,6 +89,13 @@ func (s *terminal) text() string {
 	return s.screen.String()
 }
 
+// coloured reports whether the screen shows the cyan of the sparklines.
+func (s *terminal) coloured() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(s.screen.Render(), "\x1b[36m")
+}
+
 // resize changes the size of the terminal.
 func (s *terminal) resize(width, height int) {
 	s.t.Helper()
@@ -191,6 +198,10 @@ func TestTopInATerminal(t *testing.T) {
 	n := watched(t)
 	s := inTerminal(t, 80, 24, []string{kit.TokenEnv + "=" + n.RootToken()}, "top", "--endpoints", n.GRPCAddr(), "--every", "100ms")
 	s.shows("1 nodes", "NODE▲", "n1 *", "alive", "1 of 1 nodes alive", "q quit")
+	s.shows("▁")
+	if !s.coloured() {
+		t.Error("there are no colours")
+	}
 	s.press("2")
 	s.shows("MANAGER▲", "greeter", "planner", "2 rows")
 	s.press("/plan")
@@ -227,9 +238,12 @@ func TestTopInATerminal(t *testing.T) {
 func TestTopRestoresTheTerminalAtSIGTERM(t *testing.T) {
 	n := watched(t)
 	s := inTerminal(t, 200, 50, []string{kit.TokenEnv + "=" + n.RootToken(), "NO_COLOR=1"}, "top", "--endpoints", n.GRPCAddr())
-	s.shows("NODE▲", "PARTITIONS", "CRASHED", "n1 *")
+	s.shows("NODE▲", "PARTITIONS", "CRASHED", "n1 *", "▁")
 	if !s.alt.Load() {
 		t.Error("it does not use the alternate screen")
+	}
+	if s.coloured() {
+		t.Error("there are colours, with NO_COLOR")
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -247,6 +261,24 @@ func TestTopFollowsTheSizeOfTheTerminal(t *testing.T) {
 	}
 	s.resize(200, 40)
 	s.shows("LEAVING", "CRASHED")
+	s.press("q")
+	s.restored()
+}
+
+// While the cluster does not answer, the last rows stay, and top says so and goes on.
+func TestTopInATerminalSaysThatTheClusterDoesNotAnswer(t *testing.T) {
+	n, err := nodetest.Open(nodetest.Options{Loopback: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := inTerminal(t, 80, 24, nil, "top", "--endpoints", n.GRPCAddr(), "--every", "100ms", "--timeout", "300ms")
+	s.shows("NODE▲", "n1 *")
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.shows("the cluster does not answer", "n1 *", "q quit")
+	s.press("3")
+	s.shows("list the sessions: ", "the cluster does not answer", "SESSION▲")
 	s.press("q")
 	s.restored()
 }

@@ -295,6 +295,11 @@ func TestErrorsStandBelowTheLastData(t *testing.T) {
 		if text := shown(fresh); !strings.Contains(text, "asking the cluster") {
 			t.Errorf("before the first answer:\n%s", text)
 		}
+		press(fresh, "p", "4")
+		if text := shown(fresh); !strings.Contains(text, "paused: p goes on") {
+			t.Errorf("paused before the first answer:\n%s", text)
+		}
+		press(fresh, "p", "5")
 		fresh.Update(answered{page: onSlow, answer: answer{}})
 		if text := shown(fresh); !strings.Contains(text, pages[onSlow].nothing) {
 			t.Errorf("without slow calls:\n%s", text)

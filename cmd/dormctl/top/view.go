@@ -125,6 +125,8 @@ func (m *model) list(height int) []string {
 	lines := t.lines(m.width, height)
 	switch {
 	case len(t.shown) > 0:
+	case !t.loaded && m.paused:
+		lines = append(lines, faintly("paused: p goes on"))
 	case !t.loaded:
 		lines = append(lines, faintly("asking the cluster …"))
 	case t.filter != "":
