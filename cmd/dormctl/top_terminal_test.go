@@ -251,6 +251,14 @@ func TestTopRestoresTheTerminalAtSIGTERM(t *testing.T) {
 	s.restored()
 }
 
+// A terminal that cannot move its cursor gets the nodes once.
+func TestTopInADumbTerminal(t *testing.T) {
+	n := watched(t)
+	s := inTerminal(t, 200, 24, []string{kit.TokenEnv + "=" + n.RootToken(), "TERM=dumb"}, "top", "--endpoints", n.GRPCAddr(), "--every", "100ms")
+	s.restored()
+	s.until("it does not show the nodes", func(screen string) bool { return strings.Contains(screen, "n1 *   alive") })
+}
+
 // A terminal that grows shows more.
 func TestTopFollowsTheSizeOfTheTerminal(t *testing.T) {
 	n := watched(t)

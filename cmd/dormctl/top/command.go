@@ -28,8 +28,9 @@ sessions and timers of all scopes, and the slow calls of all nodes. It refreshes
 second until q ends it; ? lists the keys. A page asks the cluster only while it is
 shown. Lists are cut at 1,000 rows.
 
-With --once, or if the output is no terminal, it takes two samples of the nodes, a
-second apart, and shows the result. With -o json it writes a document for each sample.
+With --once, or if the output is no terminal or TERM is dumb, it takes two samples of
+the nodes, a second apart, and shows the result. With -o json it writes a document for
+each sample.
 
 Dormant instances are stored and not awake. top counts them by listing them, from
 time to time, so their number is older than the others. The page of slow calls needs a
@@ -40,7 +41,7 @@ token that may change the cluster, if the nodes ask for tokens.`,
 			}
 			ctx := cmd.Context()
 			return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
-				if once || a.Size == nil {
+				if once || a.Size == nil || a.Output == kit.OutputTable && a.Getenv("TERM") == "dumb" {
 					return topOnce(ctx, a, s, every)
 				}
 				if a.Output != kit.OutputTable {
