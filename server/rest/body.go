@@ -33,9 +33,11 @@ func (c *request) readBody(limit int64) ([]byte, error) {
 	}
 	// The bytes that arrive and those that come out of the coding have the same limit.
 	var body []byte
-	from, err := decoded(c.w, http.MaxBytesReader(c.w, c.r.Body, limit), coding, limit)
-	if err == nil {
-		body, err = c.receive(from, size)
+	var err error
+	if arriving := http.MaxBytesReader(c.w, c.r.Body, limit); coding == "" {
+		body, err = c.receive(arriving, size)
+	} else {
+		body, err = c.receiveCoded(arriving, coding, limit)
 	}
 	var over *http.MaxBytesError
 	switch {

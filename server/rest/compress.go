@@ -1,34 +1,23 @@
 package rest
 
 import (
-	"bytes"
-	"compress/gzip"
-	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"dormouse/agent"
 	"dormouse/api/document"
 )
 
-// codingGzip is the content coding that the server writes and takes.
-const codingGzip = "gzip"
+// The content codings that the server writes and takes.
+const (
+	codingGzip = "gzip"
+	codingZstd = "zstd"
+)
 
 // compressLeast is the size from which an answer is compressed: below it, the headers and the time
 // cost more than the bytes that are saved.
 const compressLeast = 2 << 10
-
-// gzipWriters are writers at the fastest level: JSON shrinks to a fifth at any level.
-var gzipWriters = sync.Pool{New: func() any {
-	w, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
-	if err != nil {
-		panic(err) // the level is valid
-	}
-	return w
-}}
 
 // compressed returns the body of an answer in the coding that the client accepts, and sets its header.
 // Streams and bytes are sent as they are, and so is what holds a secret: the size of a compressed answer
@@ -38,19 +27,20 @@ func (w *writer) compressed(contentType string, body []byte) []byte {
 		return body
 	}
 	w.Header().Add("Vary", "Accept-Encoding")
-	if !w.gzip {
+	var small []byte
+	switch w.coding {
+	case codingGzip:
+		small = gzipped(body)
+	case codingZstd:
+		small = zstdEncoder().EncodeAll(body, nil)
+	default:
 		return body
 	}
-	var out bytes.Buffer
-	z := gzipWriters.Get().(*gzip.Writer)
-	defer gzipWriters.Put(z)
-	z.Reset(&out)
-	_, err := z.Write(body)
-	if err != nil || z.Close() != nil || out.Len() >= len(body) {
-		return body // a buffer takes all; what does not shrink is sent as it is
+	if small == nil || len(small) >= len(body) {
+		return body // what does not shrink is sent as it is
 	}
-	w.Header().Set("Content-Encoding", codingGzip)
-	return out.Bytes()
+	w.Header().Set("Content-Encoding", w.coding)
+	return small
 }
 
 // compressible reports whether a body of this type shrinks.
@@ -59,37 +49,41 @@ func compressible(contentType string) bool {
 	return strings.HasSuffix(kind, "json") || strings.HasPrefix(kind, "text/")
 }
 
-// acceptsGzip reports whether an Accept-Encoding header has gzip with a weight above 0.
-func acceptsGzip(header http.Header) bool {
-	wild := false
+// acceptedCoding returns the coding that an Accept-Encoding header gives the highest weight: zstd before
+// gzip if they are equal, "" if it accepts neither.
+func acceptedCoding(header http.Header) string {
+	weights := map[string]float64{codingGzip: -1, codingZstd: 0} // -1: not named
+	wild := 0.0
 	for _, line := range header.Values("Accept-Encoding") {
 		for each := range strings.SplitSeq(line, ",") {
 			coding, parameters, _ := strings.Cut(each, ";")
-			_, weight, given := strings.Cut(parameters, "=")
-			q, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
-			positive := !given || err == nil && q > 0
-			switch strings.ToLower(strings.TrimSpace(coding)) {
-			case codingGzip, "x-gzip":
-				return positive
+			_, text, given := strings.Cut(parameters, "=")
+			weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if !given {
+				weight = 1
+			} else if err != nil {
+				weight = 0
+			}
+			switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
+			case codingGzip, codingZstd:
+				weights[coding] = weight
+			case "x-gzip":
+				weights[codingGzip] = weight
 			case "*":
-				wild = positive
+				wild = weight
 			}
 		}
 	}
-	return wild
-}
-
-// decoded returns the reader of a body without its content coding, of at most limit bytes. The caller
-// bounds the bytes that arrive.
-func decoded(w http.ResponseWriter, arriving io.Reader, coding string, limit int64) (io.Reader, error) {
-	if coding != codingGzip {
-		return arriving, nil
+	if weights[codingGzip] < 0 {
+		weights[codingGzip] = wild
 	}
-	z, err := gzip.NewReader(arriving)
-	if err != nil {
-		return nil, fmt.Errorf("not gzip, as its Content-Encoding says: %w", err)
+	switch {
+	case weights[codingZstd] > 0 && weights[codingZstd] >= weights[codingGzip]:
+		return codingZstd
+	case weights[codingGzip] > 0:
+		return codingGzip
 	}
-	return http.MaxBytesReader(w, io.NopCloser(z), limit), nil
+	return ""
 }
 
 // codingOf returns the content coding of a body, "" if it has none.
@@ -103,9 +97,9 @@ func codingOf(header http.Header) string {
 
 // acceptCoding refuses a body in a coding that the server does not take.
 func acceptCoding(w http.ResponseWriter, coding string) error {
-	if coding != "" && coding != codingGzip {
-		w.Header().Set("Accept-Encoding", codingGzip)
-		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it as gzip, or without an encoding", coding)
+	if coding != "" && coding != codingGzip && coding != codingZstd {
+		w.Header().Set("Accept-Encoding", codingGzip+", "+codingZstd)
+		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it as gzip or zstd, or without an encoding", coding)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"dormouse/server/rest"
 )
 
@@ -38,6 +40,48 @@ func unzipped(t *testing.T, body io.Reader) string {
 	return string(raw)
 }
 
+func zstded(t *testing.T, text string) string {
+	t.Helper()
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(e.EncodeAll([]byte(text), nil))
+}
+
+func unzstd(t *testing.T, body io.Reader) string {
+	t.Helper()
+	d, err := zstd.NewReader(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	raw, err := io.ReadAll(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// A body whose window is larger than the server holds is refused.
+func TestAWindowIsBounded(t *testing.T) {
+	k := newKitWith(t, rest.Options{})
+	var sent bytes.Buffer
+	e, err := zstd.NewWriter(&sent, zstd.WithWindowSize(16<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a frame of unknown size announces its window
+		if _, err := e.Write([]byte(strings.Repeat("x", 100))); err != nil || e.Flush() != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k.call("PUT", "/v1/values/k", sent.String(), "Content-Encoding: zstd", "Content-Type: text/plain").problem(400, "invalid")
+}
+
 func TestALargeAnswerIsCompressedForThoseWhoAcceptIt(t *testing.T) {
 	k := newKitWith(t, rest.Options{Compress: true})
 	k.call("PUT", "/v1/checkpoints/k", `{"state":{"text":"`+strings.Repeat("long ", 1000)+`"}}`).ok(201)
@@ -49,6 +93,7 @@ func TestALargeAnswerIsCompressedForThoseWhoAcceptIt(t *testing.T) {
 	}
 	for accept, want := range map[string]string{
 		"gzip": "gzip", "deflate, gzip;q=0.5": "gzip", "*": "gzip", "br": "", "gzip;q=0": "", "*, gzip;q=0.0": "", "identity": "", "": "",
+		"zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "gzip, zstd;q=0.9": "gzip", "zstd;q=0, gzip;q=0.1": "gzip", "zstd;q=x": "",
 	} {
 		var headers []string
 		if accept != "" {
@@ -58,11 +103,11 @@ func TestALargeAnswerIsCompressedForThoseWhoAcceptIt(t *testing.T) {
 		text := got.Body.String()
 		if coding := got.Header().Get("Content-Encoding"); coding != want {
 			t.Errorf("Accept-Encoding: %s: the answer is encoded as %q", accept, coding)
-		} else if coding == "gzip" {
+		} else if coding != "" {
 			if len(text) > plain.Body.Len()/2 {
 				t.Errorf("%d bytes became %d", plain.Body.Len(), len(text))
 			}
-			text = unzipped(t, got.Body)
+			text = map[string]func(*testing.T, io.Reader) string{"gzip": unzipped, "zstd": unzstd}[coding](t, got.Body)
 		}
 		if text != plain.Body.String() {
 			t.Errorf("Accept-Encoding: %s: another answer", accept)
@@ -107,11 +152,17 @@ func TestACompressedRequestIsTaken(t *testing.T) {
 	if got := k.call("GET", "/v1/checkpoints/k", ""); !strings.Contains(got.Body.String(), "long long") {
 		t.Errorf("it is stored as %s", got.Body)
 	}
+	k.call("PUT", "/v1/checkpoints/k", zstded(t, body), "Content-Encoding: zstd").ok(200)
+	if got := k.call("GET", "/v1/checkpoints/k", ""); !strings.Contains(got.Body.String(), "long long") {
+		t.Errorf("it is stored as %s", got.Body)
+	}
 	k.call("PUT", "/v1/checkpoints/k", body, "Content-Encoding: gzip").problem(400, "invalid")
+	k.call("PUT", "/v1/checkpoints/k", body, "Content-Encoding: zstd").problem(400, "invalid")
+	k.call("PUT", "/v1/checkpoints/k", zstded(t, body)[:20], "Content-Encoding: zstd").problem(400, "invalid")
 	k.call("PUT", "/v1/checkpoints/k", zipped(t, body)[:40], "Content-Encoding: gzip").problem(400, "invalid")
-	for _, coding := range []string{"br", "zstd", "gzip, gzip", "deflate"} {
+	for _, coding := range []string{"br", "zstd, gzip", "gzip, gzip", "deflate"} {
 		got := k.call("PUT", "/v1/checkpoints/k", body, "Content-Encoding: "+coding)
-		if got.problem(415, "unsupported_media"); got.Header().Get("Accept-Encoding") != "gzip" {
+		if got.problem(415, "unsupported_media"); got.Header().Get("Accept-Encoding") != "gzip, zstd" {
 			t.Errorf("%s: the answer does not say what is taken: %v", coding, got.Header())
 		}
 	}
@@ -126,6 +177,10 @@ func TestACompressedBodyHasTheLimitOfTheBodyItIs(t *testing.T) {
 		sent := zipped(t, strings.Repeat("x", size))
 		if got := k.call("PUT", "/v1/values/k", sent, "Content-Encoding: gzip", "Content-Type: text/plain"); got.Code != status && (status != 201 || got.Code != 200) {
 			t.Errorf("%d bytes in %d: %d %.200s", size, len(sent), got.Code, got.Body)
+		}
+		sent = zstded(t, strings.Repeat("x", size))
+		if got := k.call("PUT", "/v1/values/k", sent, "Content-Encoding: zstd", "Content-Type: text/plain"); got.Code != status && (status != 201 || got.Code != 200) {
+			t.Errorf("%d bytes in %d of zstd: %d %.200s", size, len(sent), got.Code, got.Body)
 		}
 	}
 }

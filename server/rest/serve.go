@@ -24,7 +24,10 @@ import (
 // ServeHTTP answers one request.
 func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr, compress: f.options.Compress, gzip: f.options.Compress && acceptsGzip(r.Header)}
+	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr, compress: f.options.Compress}
+	if out.compress {
+		out.coding = acceptedCoding(r.Header)
+	}
 	ctx, span := tracing.Serve(tracing.FromHeader(r.Context(), r.Header), f.options.Tracer, r.Method)
 	if span.IsRecording() {
 		r = r.WithContext(ctx)

@@ -21,7 +21,7 @@ type writer struct {
 	bodied    bool          // the request has a body
 	began     time.Time     // when the request with the body began
 	compress  bool          // answers may be compressed
-	gzip      bool          // the client accepts gzip
+	coding    string        // that the client accepts; "" means none
 	secret    bool          // the answer may hold a secret; set by the route
 }
 
