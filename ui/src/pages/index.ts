@@ -31,4 +31,9 @@ export const pages: readonly PageEntry[] = [
   { path: 'sessions', title: 'Sessions', group: 'agents', icon: 'sessions', jump: 's', needs: 'read', below: ['session'], load: () => import('./sessions.js') },
   { path: 'session', title: 'Session', load: () => import('./session.js') },
   { path: 'reviews', title: 'Reviews', group: 'agents', icon: 'reviews', jump: 'r', needs: 'read', load: () => import('./reviews.js') },
+  { path: 'conversations', title: 'Conversations', group: 'data', icon: 'conversations', jump: 'c', needs: 'read', below: ['conversation'], load: () => import('./conversations.js') },
+  { path: 'conversation', title: 'Conversation', load: () => import('./conversation.js') },
+  { path: 'files', title: 'Files', group: 'data', icon: 'files', jump: 'f', needs: 'read', load: () => import('./files.js') },
+  { path: 'changes', title: 'Changes', group: 'data', icon: 'changes', jump: 'h', needs: 'read', load: () => import('./changes.js') },
+  { path: 'cluster', title: 'Cluster', group: 'cluster', icon: 'cluster', jump: 'l', load: () => import('./cluster.js') },
 ]
