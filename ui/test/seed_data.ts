@@ -22,7 +22,7 @@ export async function seedConversations(agents: readonly string[], scope: string
   for (let i = 0; i < 6; i++) {
     const conversation = `chat-${i + 1}`
     const owner = { agent_id: agents[i]!, owner_id: ['ines', 'milan', 'ada'][i % 3]! }
-    await call('POST', `/v1/conversations/${conversation}/messages`, { ...owner, messages: script(i).map((m, n) => ({ id: `m${n}`, ...m })) }, scope)
+    await call('POST', `/v1/conversations/${conversation}/messages`, { ...owner, messages: script(i).map((m, n) => ({ ...('tool_call' in m ? {} : { id: `m${n}` }), ...m })) }, scope)
     await call('PUT', `/v1/conversations/${conversation}`, { ...owner, lifecycle: i % 3 === 0 ? 'interrupt' : 'completion', title: ['A rattling grinder', 'Where is my parcel?', 'An invoice without VAT'][i % 3], state: { version: 1, state: { step: 3, waits_for: 'approval', messages: script(i).length } } }, scope)
     if (i % 3 === 0) await call('POST', `/v1/conversations/${conversation}/interrupted`, { ...owner, interrupted: true }, scope)
     if (i === 0) await call('POST', `/v1/conversations/${conversation}/pending`, { ...owner, message: { role: 'user', content: 'Is the refund on its way?' } }, scope)
@@ -51,7 +51,7 @@ export async function seedFiles(scope: string): Promise<void> {
 
 /** Gives the scope quotas, so that its use has a measure. */
 export async function seedScopes(scope: string): Promise<void> {
-  await call('PUT', `/v1/scopes/${id(scope)}`, { keys_max: 200_000, bytes_max: 1 << 30, agents_max: 40, entries_max: 5_000_000, requests_per_second: 100_000 })
+  await call('PUT', `/v1/scopes/${id(scope)}`, { keys_max: 200_000, bytes_max: 1 << 30, agents_max: 120, entries_max: 5_000_000, requests_per_second: 100_000 })
 }
 
 /** Returns a picture of bars as PNG. */

@@ -40,7 +40,7 @@ export default function Cluster() {
   })
   const Is = tab.is
   return (
-    <PageFrame fill title="Cluster" about={<>Operators look after these. The documentation explains each in <code>docs/operations.md</code>; the calls are in the <a href={new URL('../openapi.json', document.baseURI).href}>OpenAPI document</a>.</>}>
+    <PageFrame fill title="Cluster" about={<>What operators look after. <code>docs/operations.md</code> explains it; the calls are in the <a href={new URL('../openapi.json', document.baseURI).href}>OpenAPI document</a>.</>}>
       <nav class="tabs" aria-label="Parts of the cluster">
         {offered.map((t) => <a key={t.name} href={href('cluster', { tab: t.name })} aria-current={t === tab ? 'page' : undefined}>{t.title}</a>)}
       </nav>

@@ -15,7 +15,7 @@ type Row = Schemas['ConversationRow']
 
 const columns: Column<Row>[] = [
   { head: 'Conversation', width: 'minmax(0, 2fr)', cell: (c) => <a class="cover" href={href('conversation', { id: c.id })}>{c.title || c.id}</a> },
-  { head: 'State', width: '132px', cell: (c) => <State of={c} /> },
+  { head: 'State', width: '108px', cell: (c) => <State of={c} /> },
   { head: 'Id', width: 'minmax(0, 1fr)', wide: true, cell: (c) => <span class="mono faint">{c.id}</span> },
   { head: 'Agent', width: 'minmax(0, 2fr)', wide: true, cell: (c) => (c.agent_id ? <a class="faint over" href={href('agent', { id: c.agent_id })}>{c.agent_id}</a> : <span class="faint">–</span>) },
   { head: 'Owner', width: 'minmax(0, 1fr)', wide: true, cell: (c) => c.owner_id ?? <span class="faint">–</span> },

@@ -49,7 +49,7 @@ const columnsFor = (select: (r: AuditRecord) => void): Column<AuditRecord>[] => 
   { head: 'Seq', width: '64px', number: true, cell: (r) => <button type="button" class="link cover" aria-label={`Record ${r.seq}`} onClick={() => select(r)}>{r.seq}</button> },
   { head: 'Time', width: '108px', wide: true, cell: (r) => <Clock at={Date.parse(r.time)} /> },
   { head: 'Kind', width: '92px', cell: (r) => <Badge text={r.kind} tone={r.kind === 'denial' || r.kind === 'gap' ? 'bad' : 'plain'} /> },
-  { head: 'What', width: 'minmax(0, 2fr)', cell: (r) => <><span>{r.action ?? r.detail ?? ''}</span> <span class="faint">{(r.object ?? []).join(' ')}</span></> },
+  { head: 'What', width: 'minmax(0, 2fr)', cell: (r) => <><span>{r.action ?? r.detail ?? ''}</span> <span class="faint">{(r.object ?? (r.action && r.detail ? [r.detail] : [])).join(' ')}</span></> },
   { head: 'Principal', width: 'minmax(0, 1fr)', wide: true, cell: (r) => r.principal ?? <span class="faint">{r.address ?? '–'}</span> },
   { head: 'Scope', width: 'minmax(0, 1fr)', wide: true, cell: (r) => r.scope ?? <span class="faint">–</span> },
   { head: 'Outcome', width: '128px', wide: true, cell: (r) => (r.phase === 'begin' ? <span class="faint">begins</span> : r.outcome === 'ok' ? <Badge text="ok" tone="good" /> : r.outcome ? <Badge text={r.outcome} tone="bad" /> : <span class="faint">–</span>) },

@@ -13,13 +13,12 @@ import { Ago, span } from '../../parts/time.js'
 type Backup = Schemas['Backup']
 
 const columns: Column<Backup>[] = [
-  { head: 'Backup', width: 'minmax(0, 2fr)', cell: (b) => <span class="mono" title={`SHA-256 over all rows: ${b.state_hash}`}>{b.name}</span> },
-  { head: 'Verified', width: '108px', cell: (b) => (b.verified_at ? <Badge text="verified" tone="good" /> : <Badge text="not yet" tone="warn" />) },
-  { head: 'Index', width: '86px', number: true, wide: true, cell: (b) => full(b.index) },
-  { head: 'Stored', width: '80px', number: true, wide: true, cell: (b) => bytes(b.bytes) },
-  { head: 'Took', width: '72px', number: true, wide: true, cell: (b) => span(b.verified_at - b.started_at) },
-  { head: 'Encrypted', width: '84px', wide: true, cell: (b) => (b.encrypted ? 'yes' : <span class="faint">no</span>) },
-  { head: 'Node', width: '56px', wide: true, cell: (b) => b.node },
+  { head: 'Backup', width: 'minmax(0, 2fr)', cell: (b) => <span class="mono" title={`${b.name}\nSHA-256 over all rows: ${b.state_hash}`}>{b.name.replace(/^0+(?=\d)/, '')}</span> },
+  { head: 'Verified', width: '92px', cell: (b) => (b.verified_at ? <Badge text="verified" tone="good" /> : <Badge text="not yet" tone="warn" />) },
+  { head: 'Index', width: '68px', number: true, wide: true, cell: (b) => full(b.index) },
+  { head: 'Stored', width: '72px', number: true, wide: true, cell: (b) => bytes(b.bytes) },
+  { head: 'Took', width: '60px', number: true, wide: true, cell: (b) => span(b.verified_at - b.started_at) },
+  { head: 'Node', width: '44px', wide: true, cell: (b) => b.node },
   { head: 'State of', width: '92px', number: true, cell: (b) => <Ago at={b.time} /> },
 ]
 

@@ -38,7 +38,7 @@ const columns: Column<Scope>[] = [
   { head: 'Agents', width: '72px', number: true, wide: true, cell: (s) => short(s.agents) },
   { head: 'Entries', width: '72px', number: true, wide: true, cell: (s) => short(s.entries) },
   { head: 'Bytes', width: '80px', number: true, cell: (s) => bytes(s.bytes) },
-  { head: 'Fullest quota', width: 'minmax(110px, 1fr)', cell: (s) => {
+  { head: 'Fullest quota', width: 'minmax(136px, 1fr)', cell: (s) => {
     const most = fullest(s)
     return most ? <span class="fullest"><Use share={most.share} label={`${most.name} of ${s.name}`} /><span>{most.name} {Math.round(most.share * 100)} %</span></span> : <span class="faint">no limit</span>
   } },

@@ -53,7 +53,7 @@ export function Settings() {
 
 function SettingsTable({ rows, nodes: count }: { rows: readonly Row[]; nodes: number }) {
   return (
-    <table class="plain">
+    <table class="sheet">
       <thead><tr><th scope="col">Setting</th><th scope="col">In force</th><th scope="col" class="wide">Default</th></tr></thead>
       <tbody>
         {rows.map((r) => (

@@ -9,15 +9,24 @@ type Message = Schemas['Message']
 const tones: Record<string, Tone> = { executing: 'busy', completed: 'good', failed: 'bad', interrupted: 'warn', cancelled: 'plain' }
 const speakers: Record<string, string> = { user: 'User', assistant: 'Agent', system: 'System', tool: 'Tool' }
 
-/** The text of a message, if its content is a text and nothing else that people would miss. */
+/** Returns the text of a message; undefined if its content is of another kind. */
 function textOf(content: Record<string, unknown>): string | undefined {
-  for (const name of ['text', 'content', 'message']) if (typeof content[name] === 'string') return content[name] as string
+  for (const name of ['text', 'content', 'message', 'error']) {
+    const nested = content[name]
+    if (typeof nested === 'string') return nested
+    if (name === 'content' && nested && typeof nested === 'object' && !Array.isArray(nested)) return textOf(nested as Record<string, unknown>)
+  }
   return undefined
+}
+
+/** Shows content as people read it. */
+export function Words({ of }: { of: Record<string, unknown> }) {
+  const text = textOf(of)
+  return text === undefined ? <Json value={of} label="Content" open={1} /> : <p class="said">{text}</p>
 }
 
 /** One message: a text, a tool call with its result, or whatever its content holds. */
 export function MessageView({ of, result }: { of: Message; result: Message | undefined }) {
-  const text = textOf(of.content)
   return (
     <article class={`message ${of.role}`} aria-label={`${speakers[of.role] ?? of.role}, message ${of.seq}`}>
       <header>
@@ -27,7 +36,7 @@ export function MessageView({ of, result }: { of: Message; result: Message | und
         {of.synthetic && <Badge text="synthetic" />}
         <Clock at={of.at} />
       </header>
-      {of.tool_call ? <ToolCall of={of} result={result} /> : text !== undefined ? <p class="said">{text}</p> : <Json value={of.content} label="Content" open={1} />}
+      {of.tool_call ? <ToolCall of={of} result={result} /> : <Words of={of.content} />}
     </article>
   )
 }

@@ -2,10 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, type Schemas } from '../../api/client.js'
 import { useCall } from '../../api/use.js'
 import { scope } from '../../app/address.js'
-import { Json } from '../../parts/json.js'
 import { Empty, Loading, Problem } from '../../parts/states.js'
 import { Clock } from '../../parts/time.js'
-import { MessageView } from './message.js'
+import { MessageView, Words } from './message.js'
 
 type Message = Schemas['Message']
 
@@ -43,7 +42,7 @@ export function Messages({ conversation }: { conversation: Schemas['SavedConvers
       {conversation.pending.map((p) => (
         <article key={p.number} class="message user waits">
           <header><strong>Pending</strong> <span class="faint">the agent takes it with its next save</span><Clock at={p.at} /></header>
-          <Json value={p.message} label="Pending message" open={1} />
+          <Words of={p.message} />
         </article>
       ))}
       {conversation.interrupted && <p class="banner warn" role="status">The agent is interrupted: it waits for a person.</p>}

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { RefusedError } from '../../../../sdk/js/src/errors.js'
 import { watch } from '../../api/client.js'
 import { newestIndex, type Change } from '../../api/data.js'
 
@@ -55,19 +56,21 @@ export function useFeed(scope: string, prefix: string, from: number | undefined,
     const run = async (): Promise<void> => {
       let begin = from ?? Math.max(1, (await newestIndex(signal)) - backMax)
       for (;;) {
-        for await (const event of watch<Change & { floor?: number }>('/v1/changes', { signal, query: { prefix, from_index: begin } })) {
-          if (event.kind === 'compacted') {
-            begin = Math.max(begin + 1, event.data.floor ?? 1)
-            setFeed((f) => ({ ...f, floor: begin }))
-            break
+        try {
+          for await (const change of follow(prefix, begin, signal)) {
+            begin = change.index + 1
+            came.current.push(change)
+            if (came.current.length > keptMax) {
+              came.current.shift()
+              lost.current++
+            }
+            timer.current ??= setTimeout(draw, drawMs)
           }
-          came.current.push(event.data)
-          begin = event.data.index + 1
-          if (came.current.length > keptMax) {
-            came.current.shift()
-            lost.current++
-          }
-          timer.current ??= setTimeout(draw, drawMs)
+        } catch (error) {
+          const floor = floorOf(error)
+          if (floor === undefined || floor <= begin) throw error
+          begin = floor
+          setFeed((f) => ({ ...f, floor }))
         }
       }
     }
@@ -84,23 +87,43 @@ export function useFeed(scope: string, prefix: string, from: number | undefined,
   return feed
 }
 
+/** Yields changes from an index on. It throws Compacted if the node does not keep them any more. */
+async function* follow(prefix: string, from: number, signal: AbortSignal, query: { include?: 'body' } = {}): AsyncGenerator<Change> {
+  for await (const event of watch<Change & { floor?: number }>('/v1/changes', { signal, query: { prefix, from_index: from, ...query } })) {
+    if (event.kind === 'compacted') throw new Compacted(event.data.floor ?? 0)
+    yield event.data
+  }
+}
+
+/** A watch that was open lost its next changes. */
+class Compacted extends Error {
+  constructor(readonly floor: number) {
+    super('Changes that were not read yet are no longer kept.')
+  }
+}
+
+/** Returns the first index that is kept, if that is why a watch ended. */
+function floorOf(error: unknown): number | undefined {
+  if (error instanceof Compacted) return error.floor
+  return error instanceof RefusedError && error.code === 'compacted' ? error.problem.floor : undefined
+}
+
 /** Returns the path of a change, as prefixes select it. */
 export function pathOf(c: Change): string {
   const within = [c.agent, c.conversation, c.manager, c.instance].filter(Boolean)
   return [c.kind, ...within, c.key].join('/')
 }
 
-/** Reads what a change wrote; undefined if a later change has replaced it. */
+/** Reads what a change wrote; undefined if a later change has replaced it, or the change is no longer kept. */
 export async function bodyOf(of: Change, signal: AbortSignal): Promise<Change['body'] | undefined> {
   const ended = new AbortController()
-  const query = { prefix: pathOf(of), from_index: of.index, include: 'body' }
   try {
-    for await (const event of watch<Change>('/v1/changes', { signal: AbortSignal.any([signal, ended.signal]), query })) {
-      if (event.kind === 'compacted') return undefined
-      const found = event.data
+    for await (const found of follow(pathOf(of), of.index, AbortSignal.any([signal, ended.signal]), { include: 'body' })) {
       if (found.index === of.index && found.ordinal === of.ordinal) return found.body
       if (found.index > of.index) return undefined
     }
+  } catch (error) {
+    if (floorOf(error) === undefined) throw error
   } finally {
     ended.abort()
   }
