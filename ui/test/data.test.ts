@@ -146,7 +146,7 @@ test('changes come live, are held while the list is paused, and show what they w
   await list.getByText('checkpoints/feed/a@3').waitFor()
   await list.getByText('checkpoints/feed/a@2').click()
   await page.getByRole('button', { name: 'Show what it wrote' }).click()
-  await page.getByRole('group', { name: 'What it wrote' }).getByText('word 2').waitFor()
+  await page.getByRole('group', { name: 'What it wrote' }).getByText('word 2', { exact: true }).waitFor()
   await accessible(page)
   await page.getByRole('link', { name: 'Open its page' }).click()
   await page.getByRole('heading', { name: 'feed/a' }).waitFor()

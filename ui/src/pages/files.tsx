@@ -25,7 +25,7 @@ export default function Files() {
           ? <Empty title="This scope has no files yet" command="dormctl files put /notes/hello.txt 'hello' --content-type text/plain">A file appears here when it is written:</Empty>
           : <Empty title={`No file's path begins with ${under}`} />
         : null}
-      <div class={empty && !path ? 'hidden' : 'inbox'}>
+      <div class="inbox" style={{ display: empty && !path ? 'none' : '' }}>
         <section class="card flush timeline" aria-label="Tree" onKeyDown={stepThrough}>
           <div class="tree" key={`${scope.value} ${under}`}><Folder path={under} current={path} round={round} onOpen={(p) => show({ path: p })} onListing={(l) => setEmpty(l.nodes.length === 0)} /></div>
         </section>

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
-import { api, type Schemas } from '../../api/client.js'
+import type { Schemas } from '../../api/client.js'
 import { may, principal, type Verb } from '../../api/session.js'
-import { defaultScope, scope } from '../../app/address.js'
+import { scope } from '../../app/address.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Problem } from '../../parts/states.js'
+import { createToken } from './create.js'
 
 const ofScopes: readonly [Verb, string][] = [
   ['read', 'reads and watches'], ['write', 'values, checkpoints, threads, conversations, memories'], ['run', 'claims, sessions, managers, instances, timers'],
@@ -37,7 +38,7 @@ export function NewToken({ close, made }: { close: () => void; made: (token: Sch
     setError(undefined)
     try {
       const grants = [...(within.length ? [{ scopes: names, verbs: within }] : []), ...(about.length ? [{ verbs: about }] : [])]
-      made(await api.post('/v1/tokens', { scope: defaultScope, body: { principal: name, grants, ...(ttl ? { ttl_ms: Number(ttl) } : {}) } }))
+      made(await createToken({ principal: name, grants, ...(ttl ? { ttl_ms: Number(ttl) } : {}) }))
     } catch (failure) {
       setError(failure)
       setBusy(false)

@@ -8,6 +8,7 @@ import { Card } from '../../parts/page.js'
 import { Command, Empty } from '../../parts/states.js'
 import { PagedTable, usePages, type Column } from '../../parts/table.js'
 import { Ago } from '../../parts/time.js'
+import { createToken } from './create.js'
 import { NewToken } from './newtoken.js'
 
 type Token = Schemas['Token']
@@ -55,7 +56,7 @@ function TokenActions({ token, own, made, revoked }: { token: Token; own: boolea
   return (
     <div class="row-actions">
       <Action label="Replace" title={`Replace the token of ${token.principal}`} run={async () => {
-        made(await api.post('/v1/tokens', { scope: defaultScope, body: { principal: token.principal, grants: token.grants, ...(token.expires_at ? { ttl_ms: Math.max(1, token.expires_at - token.created_at) } : {}) } }), token.id)
+        made(await createToken({ principal: token.principal, grants: token.grants, ...(token.expires_at ? { ttl_ms: Math.max(1, token.expires_at - token.created_at) } : {}) }), token.id)
       }}>
         <p>This creates a second token of {token.principal} with the same grants. Give its secret to the callers, then revoke <code>{token.id}</code>.</p>
       </Action>
