@@ -135,7 +135,7 @@ ui-test: ## the console in Chromium against three nodes, of which one is killed 
 	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui test --silent
 
 # The pictures that the documentation shows.
-UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark reviews-wide-light conversation-wide-light changes-wide-dark cluster-settings-wide-light
+UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
 
 ui-pictures: ## pictures of all pages into ui/build/pictures, and of some into docs/pictures (2 min)
 	npm --prefix ui ci --silent

@@ -45,11 +45,12 @@ test('the audit log of each node is paged, filtered, and shown in full', async (
   const page = await open(browser, 'cluster?tab=audit&node=n1')
   await page.getByRole('table', { name: 'Audit log' }).waitFor()
   await page.getByText(/[2-9]\d\d shown, more below|[2-9]\d\d shown/).waitFor()
-  await page.getByRole('rowgroup', { name: 'Audit log' }).evaluate((el) => (el.scrollTop = el.scrollHeight))
-  await page.waitForFunction(() => [...document.querySelectorAll('.row button.link')].some((b) => b.textContent === '1'), undefined, { timeout: 10_000 }).catch(async () => {
+  const first = page.getByRole('button', { name: 'Record 1', exact: true })
+  for (let i = 0; i < 50 && (await first.count()) === 0; i++) {
     await page.getByRole('rowgroup', { name: 'Audit log' }).evaluate((el) => (el.scrollTop = el.scrollHeight))
-    await page.getByRole('button', { name: 'Record 1', exact: true }).waitFor()
-  })
+    await page.waitForTimeout(100) // the next page comes
+  }
+  await first.waitFor()
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('policy')
   await page.getByRole('button', { name: /^Record/ }).first().click()
   await page.getByRole('group', { name: 'Record' }).getByText('put_scope').waitFor()
@@ -123,7 +124,7 @@ test('a token is created with grants, shown once, replaced and revoked', { skip:
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await row.first().getByRole('button', { name: 'Replace' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click()
-  await page.getByRole('alert').getByText(/two tokens/).waitFor()
+  await page.getByRole('alert').getByText(/has too many tokens: revoke one/).waitFor()
   await page.keyboard.press('Escape')
   await page.getByText('dormctl cluster-key').waitFor()
   await close(page)
