@@ -57,7 +57,7 @@ export function Backups() {
         ['Stored', `${bytes(stored_bytes)} in ${plural(backups.length, 'backup')} and ${plural(segments, 'segment')}${unfinished ? `, ${full(unfinished)} unfinished` : ''}`],
         ['Encryption', status.encrypted ? 'age' : 'none: set backup.recipients'],
         ['Public key', <span class="mono">{status.public_key}</span>],
-        ...(status.last_error ? [['Error', <span class="bad-text">{status.last_error} <Ago at={status.last_error_at} /></span>] as const] : []),
+        ...(status.last_error ? [['Last error', <span class={(status.last_error_at ?? 0) > (status.last_success_at ?? 0) ? 'bad-text' : 'faint'}>{status.last_error} <Ago at={status.last_error_at} /></span>] as const] : []),
         ...(status.log_error ? [['Log error', <span class="bad-text">{status.log_error}</span>] as const] : []),
       ]} /></Card></div>
     </div>
