@@ -15,6 +15,7 @@ import (
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/cmd/dormctl/mcp"
 	"dormouse/cmd/dormctl/operator"
+	"dormouse/cmd/dormctl/top"
 	"dormouse/cmd/dormctl/transfer"
 	"dormouse/internal/cli"
 )
@@ -90,7 +91,7 @@ func newRoot(a *kit.App) *cobra.Command {
 	doctor.Add(root, a)
 	identity.Add(root, a)
 	transfer.Add(root, a)
-	root.AddCommand(mcp.Command(a))
+	root.AddCommand(mcp.Command(a), top.Command(a))
 	complete(a, root)
 	return root
 }

@@ -24,7 +24,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	w.kept = append(w.kept, p...)
 	if len(w.kept) > 2*w.max {
-		w.kept = append(w.kept[:0], w.kept[len(w.kept)-w.max:]...)
+		w.kept = append(w.kept[:0], lastLines(w.kept, w.max)...)
 	}
 	w.mu.Unlock()
 	return w.to.Write(p)
@@ -34,12 +34,17 @@ func (w *Writer) Write(p []byte) (int, error) {
 func (w *Writer) Bytes() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.kept) <= w.max {
-		return bytes.Clone(w.kept)
+	return bytes.Clone(lastLines(w.kept, w.max))
+}
+
+// lastLines returns at most the last max bytes of text, from the beginning of a line on.
+func lastLines(text []byte, max int) []byte {
+	if len(text) <= max {
+		return text
 	}
-	last := w.kept[len(w.kept)-w.max:]
-	if w.kept[len(w.kept)-w.max-1] != '\n' {
+	last := text[len(text)-max:]
+	if text[len(text)-max-1] != '\n' {
 		_, last, _ = bytes.Cut(last, []byte("\n"))
 	}
-	return bytes.Clone(last)
+	return last
 }

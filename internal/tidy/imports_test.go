@@ -151,12 +151,13 @@ var mayImport = map[string][]string{
 	"turn":          {"agent"},                         // over any Service
 	"client/stores": {"agent", "client"},               // the interfaces that a program has already
 	"importer":      {"agent", "agent/layout", "turn"}, // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/layout", "agent/quota", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/doctor", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/mcp", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	"cmd/dormctl":   {"agent", "agent/layout", "agent/quota", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/doctor", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/mcp", "cmd/dormctl/operator", "cmd/dormctl/top", "cmd/dormctl/transfer", "instance/pod"},
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/mcp":      {"access", "agent", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "audit", "cluster/keys", "cmd/dormctl/kit"},
+	"cmd/dormctl/top":      {"agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/doctor":   {"agent/layout", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "agent/layout", "api/document", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
@@ -235,6 +236,8 @@ var home = map[string][]string{
 	"github.com/CycloneDX/cyclonedx-go":       {"internal/release"},
 	"github.com/anishathalye/porcupine":       {"jepsen/model"},
 	"github.com/blevesearch":                  {"recall"},
+	"github.com/charmbracelet/x/ansi":         {"cmd/dormctl/top"},
+	"charm.land/bubbletea/v2":                 {"cmd/dormctl/top"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/coreos/go-systemd/v22":        {"cmd/node"},

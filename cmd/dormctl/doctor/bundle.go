@@ -59,7 +59,7 @@ func bundle(ctx context.Context, a *kit.App, s kit.Store, file string, cpu int) 
 	if err != nil {
 		return err
 	}
-	client, err := newWeb(a)
+	client, err := kit.NewWeb(a)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ type archive struct {
 	err     error    // the first failure to write
 }
 
-func (ar *archive) fill(ctx context.Context, a *kit.App, client *web, f *facts, cpu int) {
+func (ar *archive) fill(ctx context.Context, a *kit.App, client *kit.Web, f *facts, cpu int) {
 	ar.json("doctor.json", examine(f))
 	ar.file("dormctl.txt", []byte("dormctl "+version.String()+"\n"))
 	for _, n := range f.Nodes {
@@ -128,7 +128,7 @@ func (ar *archive) fill(ctx context.Context, a *kit.App, client *web, f *facts, 
 }
 
 // node adds what one node tells.
-func (ar *archive) node(ctx context.Context, client *web, n nodeFacts, cpu int) {
+func (ar *archive) node(ctx context.Context, client *kit.Web, n nodeFacts, cpu int) {
 	dir := n.Member.ID + "/"
 	if n.Status != nil {
 		ar.json(dir+"status.json", document.ClusterStatusOf(*n.Status))
@@ -148,7 +148,7 @@ func (ar *archive) node(ctx context.Context, client *web, n nodeFacts, cpu int) 
 		files = append(files, struct{ name, path string }{"cpu.pprof", fmt.Sprintf("/v1/cluster/profile?profile=cpu&seconds=%d", cpu)})
 	}
 	for _, one := range files {
-		body, err := client.getFor(ctx, n.Member.HTTPAddr, one.path, profileTimeout)
+		body, err := client.GetFor(ctx, n.Member.HTTPAddr, one.path, profileTimeout)
 		if err != nil {
 			ar.miss(dir+one.name, err)
 			if n.Status == nil { // it is down: do not wait for each

@@ -50,7 +50,7 @@ func gather(ctx context.Context, a *kit.App, s kit.Store, watch time.Duration) (
 		return nil, err
 	}
 	f := &facts{At: time.Now(), Cluster: status, Nodes: make([]nodeFacts, len(status.Members))}
-	client, err := newWeb(a)
+	client, err := kit.NewWeb(a)
 	if err != nil {
 		return nil, err
 	}
@@ -66,28 +66,28 @@ func gather(ctx context.Context, a *kit.App, s kit.Store, watch time.Duration) (
 	for i, m := range status.Members {
 		f.Nodes[i].Member = m
 	}
-	each(func(n *nodeFacts) { n.Before, _ = client.metrics(ctx, n) })
+	each(func(n *nodeFacts) { n.Before, _ = metricsOf(ctx, client, n) })
 	pause.For(ctx, watch)
 	each(func(n *nodeFacts) { ask(ctx, a, client, n) })
 	return f, nil
 }
 
 // ask asks one node for everything.
-func ask(ctx context.Context, a *kit.App, client *web, n *nodeFacts) {
+func ask(ctx context.Context, a *kit.App, client *kit.Web, n *nodeFacts) {
 	n.Status, n.Err = statusOf(ctx, a, n.Member.GRPCAddr)
-	n.Settings, n.HTTPErr = client.settings(ctx, n)
+	n.Settings, n.HTTPErr = settingsOf(ctx, client, n)
 	began := time.Now()
 	var err error
-	if n.Metrics, err = client.metrics(ctx, n); err != nil {
+	if n.Metrics, err = metricsOf(ctx, client, n); err != nil {
 		n.HTTPErr = err
 	} else if clock, ok := n.Metrics.value("dormouse_clock_seconds"); ok {
 		took := time.Since(began)
 		n.ClockBound = took/2 + time.Millisecond
 		n.Clock = began.Add(took / 2).Sub(time.UnixMicro(int64(clock * 1e6)))
 	}
-	if client.tls != nil {
+	if client.TLS != nil {
 		for _, addr := range []string{n.Member.HTTPAddr, n.Member.GRPCAddr} {
-			if one, ok := expiry(ctx, client.tls, addr); ok {
+			if one, ok := expiry(ctx, client.TLS, addr); ok {
 				n.Expires = append(n.Expires, one)
 			}
 		}
@@ -101,7 +101,7 @@ func statusOf(ctx context.Context, a *kit.App, addr string) (_ *layout.ClusterSt
 		return nil, err
 	}
 	defer s.Close() //nolint:errcheck // only asked
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kit.AskTimeout)
 	defer cancel()
 	status, err := s.Status(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func statusOf(ctx context.Context, a *kit.App, addr string) (_ *layout.ClusterSt
 
 // expiry returns the end of the certificate at an address, if that serves TLS.
 func expiry(ctx context.Context, config *tls.Config, addr string) (certificate, bool) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, kit.AskTimeout)
 	defer cancel()
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -132,9 +132,9 @@ func expiry(ctx context.Context, config *tls.Config, addr string) (certificate, 
 	return certificate{addr, secured.ConnectionState().PeerCertificates[0].NotAfter}, true
 }
 
-// settings returns a node's settings by name.
-func (w *web) settings(ctx context.Context, n *nodeFacts) (map[string]document.Setting, error) {
-	raw, err := w.get(ctx, n.Member.HTTPAddr, "/v1/cluster/settings")
+// settingsOf returns a node's settings by name.
+func settingsOf(ctx context.Context, w *kit.Web, n *nodeFacts) (map[string]document.Setting, error) {
+	raw, err := w.Get(ctx, n.Member.HTTPAddr, "/v1/cluster/settings")
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +149,8 @@ func (w *web) settings(ctx context.Context, n *nodeFacts) (map[string]document.S
 	return found, nil
 }
 
-func (w *web) metrics(ctx context.Context, n *nodeFacts) (metrics, error) {
-	raw, err := w.get(ctx, n.Member.HTTPAddr, "/metrics")
+func metricsOf(ctx context.Context, w *kit.Web, n *nodeFacts) (metrics, error) {
+	raw, err := w.Get(ctx, n.Member.HTTPAddr, "/metrics")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // Add adds the commands of this package to root.
 func Add(root *cobra.Command, app *kit.App) {
 	root.AddCommand(
-		statusCommand(app), membersCommand(app), topCommand(app), placementCommand(app),
+		statusCommand(app), membersCommand(app), placementCommand(app),
 		leaveCommand(app), transferCommand(app), promoteCommand(app), demoteCommand(app), certsCommand(app), clusterKeyCommand(app), joinTokenCommand(app), auditCommand(app), uiCommand(app),
 	)
 }

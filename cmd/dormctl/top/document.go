@@ -1,9 +1,8 @@
-package operator
+package top
 
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -33,6 +32,11 @@ type topNodeDoc struct {
 	WakesPerSecond   float64 `json:"wakes_per_second"`
 	Failed           uint64  `json:"failed"`
 	Crashed          uint64  `json:"crashed"`
+
+	// Only the page of nodes shows these.
+	AppliedIndex     uint64  `json:"-"` // 0 if it is unknown
+	Lag              uint64  `json:"-"` // log entries behind the cluster's last one
+	EntriesPerSecond float64 `json:"-"`
 }
 
 // topMoveDoc is the number of partitions that move from one node to another.
@@ -53,6 +57,7 @@ type topDoc struct {
 	Awake            int          `json:"awake"`
 	Dormant          *int         `json:"dormant"` // null before the first count
 	SignalsPerSecond float64      `json:"signals_per_second"`
+	EntriesPerSecond float64      `json:"-"`
 	Moves            []topMoveDoc `json:"moves"`
 }
 
@@ -63,16 +68,18 @@ func topOf(before, now *sample, stored *int) topDoc {
 		Time: now.At.UnixMilli(), ClusterID: now.status.ClusterID, Leader: now.status.Leader, Free: now.Placement.Free,
 		Nodes: []topNodeDoc{}, Moves: movesOf(now.Placement.Moving),
 	}
-	status, counts := map[string]string{}, map[string]agent.NodeStats{}
+	last := lastIndex(now)
+	doc.EntriesPerSecond = growth(before, now, lastIndex)
+	members, counts := map[string]layout.MemberStatus{}, map[string]agent.NodeStats{}
 	for _, m := range now.status.Members {
-		status[m.ID] = m.Status
+		members[m.ID] = m
 	}
 	for _, n := range now.Stats.Nodes {
 		counts[n.Node] = n
 	}
 	for _, p := range now.Placement.Nodes {
 		n := topNodeDoc{
-			Node: p.Node, Zone: p.Zone, Leader: p.Node == doc.Leader, Status: cmp.Or(status[p.Node], "unknown"), Leased: p.Leased,
+			Node: p.Node, Zone: p.Zone, Leader: p.Node == doc.Leader, Status: cmp.Or(members[p.Node].Status, "unknown"), Leased: p.Leased,
 			Partitions: p.Owned, Draining: p.Draining, Coming: p.Coming,
 		}
 		c, asked := counts[p.Node]
@@ -83,6 +90,11 @@ func topOf(before, now *sample, stored *int) topDoc {
 		n.Failed, n.Crashed = c.Failed, c.Crashed
 		n.SignalsPerSecond = rate(before, now, p.Node, func(n agent.NodeStats) uint64 { return n.Signals })
 		n.WakesPerSecond = rate(before, now, p.Node, func(n agent.NodeStats) uint64 { return n.Wakes })
+		applied := appliedBy(p.Node)
+		if n.AppliedIndex = applied(now); n.AppliedIndex > 0 {
+			n.Lag = last - n.AppliedIndex
+		}
+		n.EntriesPerSecond = growth(before, now, applied)
 		doc.Awake += n.Awake + n.Hibernating
 		doc.SignalsPerSecond += n.SignalsPerSecond
 		doc.Nodes = append(doc.Nodes, n)
@@ -103,6 +115,40 @@ func rate(before, now *sample, node string, counter func(agent.NodeStats) uint64
 	then, known := counterOf(before, node, counter)
 	since, still := counterOf(now, node, counter)
 	if !known || !still || since < then {
+		return 0
+	}
+	return float64(since-then) / now.At.Sub(before.At).Seconds()
+}
+
+// lastIndex returns the index of the last log entry that a sample knows of.
+func lastIndex(s *sample) uint64 {
+	last := s.status.CommitIndex
+	for _, m := range s.status.Members {
+		last = max(last, m.AppliedIndex)
+	}
+	return last
+}
+
+// appliedBy returns a function that returns the index that a node has applied; 0 if it is
+// unknown.
+func appliedBy(node string) func(*sample) uint64 {
+	return func(s *sample) uint64 {
+		for _, m := range s.status.Members {
+			if m.ID == node {
+				return m.AppliedIndex
+			}
+		}
+		return 0
+	}
+}
+
+// growth returns the growth of an index in a second; 0 if it was unknown.
+func growth(before, now *sample, index func(*sample) uint64) float64 {
+	if before == nil || !now.At.After(before.At) {
+		return 0
+	}
+	then, since := index(before), index(now)
+	if then == 0 || since < then {
 		return 0
 	}
 	return float64(since-then) / now.At.Sub(before.At).Seconds()
@@ -171,50 +217,4 @@ func topText(doc topDoc) string {
 		b.WriteString(moves.Text())
 	}
 	return b.String()
-}
-
-// screen draws texts on a terminal; each replaces the one before.
-type screen struct {
-	out   io.Writer
-	size  func() (width, height int, err error)
-	lines int // of the text on the screen
-}
-
-// eraseLine is the control sequence that clears the line from the cursor on.
-const eraseLine = "\x1b[K"
-
-// cursorUp returns the control sequence that moves the cursor up.
-func cursorUp(lines int) string { return fmt.Sprintf("\x1b[%dA", lines) }
-
-// draw replaces the text on the screen with show, whose last line must end with a
-// newline. It cuts what does not fit.
-func (s *screen) draw(show string) error {
-	width, height, err := s.size()
-	if err != nil {
-		return fmt.Errorf("measure the terminal: %w", err)
-	}
-	var b strings.Builder
-	if s.lines > 0 {
-		b.WriteString(cursorUp(s.lines))
-	}
-	lines := 0
-	for line := range strings.Lines(show) {
-		if lines == height-1 {
-			break // the cursor needs a line of its own
-		}
-		b.WriteString(eraseLine + cli.Cut(strings.TrimSuffix(line, "\n"), width) + "\n")
-		lines++
-	}
-	left := s.lines - lines
-	for range left { // erase the rest of a longer previous text
-		b.WriteString(eraseLine + "\n")
-	}
-	if left > 0 {
-		b.WriteString(cursorUp(left))
-	}
-	s.lines = lines
-	if _, err := io.WriteString(s.out, b.String()); err != nil {
-		return fmt.Errorf("write to the terminal: %w", err)
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package operator
+package top
 
 import (
 	"strings"
@@ -8,6 +8,36 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/layout"
 )
+
+// An index that is unknown, or that another node reports, has no growth.
+func TestGrowthOfAnIndex(t *testing.T) {
+	at := func(second int, commit, applied uint64) *sample {
+		s := &sample{At: time.Unix(int64(second), 0)}
+		s.status.CommitIndex = commit
+		s.status.Members = []layout.MemberStatus{{Member: layout.Member{ID: "n1"}, AppliedIndex: applied}}
+		return s
+	}
+	for _, c := range []struct {
+		before, now   *sample
+		entries, node float64
+	}{
+		{at(1, 100, 90), at(3, 150, 100), 25, 5},
+		{at(1, 100, 90), at(3, 95, 110), 5, 10},
+		{at(1, 100, 0), at(3, 90, 80), 0, 0},
+		{at(3, 100, 90), at(3, 150, 100), 0, 0},
+		{nil, at(3, 150, 100), 0, 0},
+	} {
+		if got := growth(c.before, c.now, lastIndex); got != c.entries {
+			t.Errorf("%v entries a second, want %v", got, c.entries)
+		}
+		if got := growth(c.before, c.now, appliedBy("n1")); got != c.node {
+			t.Errorf("%v entries a second of n1, want %v", got, c.node)
+		}
+	}
+	if got := appliedBy("n2")(at(1, 1, 1)); got != 0 {
+		t.Errorf("an unknown node has applied %d", got)
+	}
+}
 
 // A counter that was reset has no rate, and neither has a node that did not answer.
 func TestRates(t *testing.T) {

@@ -1,4 +1,4 @@
-package doctor
+package kit
 
 import (
 	"context"
@@ -9,34 +9,39 @@ import (
 	"net/http"
 	"time"
 
-	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/clip"
 )
 
-// Bounds of one question to one node.
-const (
-	askTimeout     = 5 * time.Second
-	answerBytesMax = 64 << 20
-)
+// AskTimeout bounds one question to one node.
+const AskTimeout = 5 * time.Second
 
-// web asks nodes over HTTP, with the credentials of dormctl.
-type web struct {
+// answerBytesMax is the maximum size of an answer over HTTP.
+const answerBytesMax = 64 << 20
+
+// Web asks nodes over HTTP, with the credentials of dormctl. Its methods may be called concurrently.
+type Web struct {
+	TLS *tls.Config // nil means plain text
+
 	client *http.Client
-	tls    *tls.Config // nil means plain text
 	token  string
 	open   bool // the token may be sent in plain text to other machines
 }
 
-func newWeb(a *kit.App) (*web, error) {
+// NewWeb returns a client of the nodes' HTTP addresses, with the TLS files and the token of the
+// global flags.
+func NewWeb(a *App) (*Web, error) {
 	config, token, err := a.Credentials()
 	if err != nil {
 		return nil, err
 	}
-	return &web{client: &http.Client{Transport: &http.Transport{TLSClientConfig: config}}, tls: config, token: token, open: a.Insecure}, nil
+	return &Web{client: &http.Client{Transport: &http.Transport{TLSClientConfig: config}}, TLS: config, token: token, open: a.Insecure}, nil
 }
 
-// loopback reports whether an address is of this machine.
-func loopback(addr string) bool {
+// Close closes the connections that are not in use.
+func (w *Web) Close() { w.client.CloseIdleConnections() }
+
+// Loopback reports whether an address is of this machine.
+func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return false
@@ -45,23 +50,25 @@ func loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// get returns the body of an answer of a node.
-func (w *web) get(ctx context.Context, addr, path string) ([]byte, error) {
-	return w.getFor(ctx, addr, path, askTimeout)
+// Get returns the body of the answer of the node at an address, within AskTimeout. An answer other
+// than 200 is an error.
+func (w *Web) Get(ctx context.Context, addr, path string) ([]byte, error) {
+	return w.GetFor(ctx, addr, path, AskTimeout)
 }
 
-func (w *web) getFor(ctx context.Context, addr, path string, timeout time.Duration) ([]byte, error) {
+// GetFor is Get with another timeout.
+func (w *Web) GetFor(ctx context.Context, addr, path string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	scheme := "http"
-	if w.tls != nil {
+	if w.TLS != nil {
 		scheme = "https"
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+addr+path, nil)
 	if err != nil {
 		return nil, err
 	}
-	if w.token != "" && w.tls == nil && !w.open && !loopback(addr) {
+	if w.token != "" && w.TLS == nil && !w.open && !Loopback(addr) {
 		return nil, fmt.Errorf("the token would be sent to %s without encryption: use --ca, or allow it with --insecure", addr)
 	}
 	if w.token != "" {
