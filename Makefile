@@ -132,15 +132,15 @@ ui-check: ## the console's types, that ui/dist is current, and that it has at mo
 ui-test: ## the console in Chromium against three nodes, of which one is killed (installs Chromium as root; under 4 min)
 	npm --prefix ui ci --silent
 	scripts/need_chromium.sh
-	go run ./internal/withcluster -tokens -- npm --prefix ui test --silent
+	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui test --silent
 
 # The pictures that the documentation shows.
-UI_PICTURES := overview-wide-light agent-wide-dark reviews-wide-light
+UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
 
 ui-pictures: ## pictures of all pages into ui/build/pictures, and of some into docs/pictures (2 min)
 	npm --prefix ui ci --silent
 	scripts/need_chromium.sh
-	go run ./internal/withcluster -tokens -- npm --prefix ui run --silent pictures
+	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui run --silent pictures
 	go -C ui/bundler run ./shrink ../../docs/pictures $(UI_PICTURES:%=../build/pictures/%.png)
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)

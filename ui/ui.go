@@ -95,7 +95,7 @@ func (c *console) policy() string {
 			}
 		}
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " + calls +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src " + calls +
 		"; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 }
 

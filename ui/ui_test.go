@@ -73,7 +73,7 @@ func TestTheRootLeadsToTheConsoleAlsoBehindAProxy(t *testing.T) {
 func TestAPageMayRunOnlyWhatTheNodeServes(t *testing.T) {
 	page := get(t, "/ui/")
 	policy := page.Header().Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "connect-src 'self' http://10.0.0.2:7600;", "frame-ancestors 'none'", "base-uri 'self'"} {
+	for _, part := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "img-src 'self' data: blob:;", "connect-src 'self' http://10.0.0.2:7600;", "frame-ancestors 'none'", "base-uri 'self'"} {
 		if !strings.Contains(policy+";", part) {
 			t.Errorf("the policy lacks %q: %s", part, policy)
 		}

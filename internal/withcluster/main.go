@@ -39,6 +39,7 @@ func main() {
 	tokens := flag.Bool("tokens", false, "ask for tokens, and serve gRPC over TLS")
 	https := flag.Bool("tls", false, "as -tokens, and serve HTTP over TLS too")
 	postgres := flag.Bool("postgres", false, "start a PostgreSQL server too")
+	backups := flag.Bool("backups", false, "let the cluster take backups, into a directory that ends with it")
 	flag.Usage = func() {
 		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "Usage: withcluster [flags] -- COMMAND [ARGUMENT]...")
 		flag.PrintDefaults()
@@ -49,7 +50,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, options{nodes: *nodes, tokens: *tokens || *https, https: *https, postgres: *postgres}, flag.Args())
+	err := run(ctx, options{nodes: *nodes, tokens: *tokens || *https, https: *https, postgres: *postgres, backups: *backups}, flag.Args())
 	stop()
 	var exit *exec.ExitError
 	switch {
@@ -63,8 +64,8 @@ func main() {
 
 // options say what runs beside the command.
 type options struct {
-	nodes                   int
-	tokens, https, postgres bool
+	nodes                            int
+	tokens, https, postgres, backups bool
 }
 
 // run starts the cluster, runs the command and ends the cluster.
@@ -78,6 +79,11 @@ func run(ctx context.Context, o options, command []string) (err error) {
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build dormoused: %w", err)
+	}
+	if o.backups {
+		if err := os.Setenv("DORMOUSE_BACKUP__URL", "file://"+filepath.Join(dir, "backups")); err != nil { // the nodes inherit it
+			return fmt.Errorf("set the destination of backups: %w", err)
+		}
 	}
 	name := system.Dormouse
 	if o.tokens {

@@ -48,7 +48,7 @@ function withLinks(path, text) {
   })
 }
 
-writeFileSync(join(pages, 'index.md'), readFileSync(join(site, 'home.md')))
+writeFileSync(join(pages, 'index.md'), withLinks('site/home.md', readFileSync(join(site, 'home.md'), 'utf8')))
 const api = httpReference(JSON.parse(readFileSync(join(root, 'server/rest/testdata/openapi.json'), 'utf8')))
 mkdirSync(join(pages, 'reference/http'), { recursive: true })
 for (const page of api) writeFileSync(join(pages, 'reference/http', page.name + '.md'), page.text)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodes, token } from './browser.js'
+import { seedConversations, seedFiles, seedScopes } from './seed_data.js'
 
 type Body = Record<string, unknown>
 
@@ -82,6 +83,9 @@ export async function seed(scope = 'default'): Promise<string[]> {
   await seedSessions(agents, scope)
   await seedInstances(scope)
   await seedPods(scope)
+  await seedConversations(agents, scope)
+  await seedFiles(scope)
+  await seedScopes(scope)
   return agents
 }
 

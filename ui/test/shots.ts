@@ -54,5 +54,25 @@ export function shots(agents: readonly string[]): Shot[] {
       await p.getByText('Next five').waitFor()
     } },
     { name: 'reviews', path: 'reviews', ready: (p) => p.getByRole('button', { name: 'Approve' }).waitFor() },
+    { name: 'conversations', path: 'conversations', ready: (p) => p.getByRole('table', { name: 'Conversations' }).waitFor() },
+    { name: 'conversation', path: 'conversation?id=chat-1', ready: (p) => p.getByText('Is the refund on its way?').waitFor() },
+    { name: 'files', path: 'files?path=/reports/2026/sales.png', ready: async (p) => {
+      await p.getByRole('button', { name: /october.md/ }).waitFor()
+      await p.waitForFunction(() => document.querySelector<HTMLImageElement>('.shown-image')?.naturalWidth === 640)
+    } },
+    { name: 'changes', path: 'changes?from=1', ready: async (p) => {
+      await p.getByRole('list', { name: 'Changes' }).waitFor()
+      await p.locator('.change').first().waitFor()
+    } },
+    { name: 'cluster-members', path: 'cluster', ready: (p) => p.getByText(/member joined/).first().waitFor() },
+    { name: 'cluster-settings', path: 'cluster?tab=settings', ready: (p) => p.getByRole('rowheader', { name: 'http.addr', exact: true }).waitFor() },
+    { name: 'cluster-backups', path: 'cluster?tab=backups', ready: (p) => p.getByRole('table', { name: 'Backups' }).waitFor() },
+    { name: 'cluster-audit', path: 'cluster?tab=audit', ready: (p) => p.getByRole('table', { name: 'Audit log' }).waitFor() },
+    { name: 'cluster-tokens', path: 'cluster?tab=tokens', ready: (p) => p.getByRole('table', { name: 'Tokens' }).waitFor() },
+    { name: 'cluster-quotas', path: 'cluster?tab=quotas', ready: async (p) => {
+      await p.getByRole('table', { name: 'Scopes' }).waitFor()
+      await p.getByRole('meter', { name: 'Agents', exact: true }).waitFor()
+    } },
+    { name: 'cluster-slow', path: 'cluster?tab=slow', ready: (p) => p.getByRole('table', { name: 'Slow calls' }).waitFor() },
   ]
 }

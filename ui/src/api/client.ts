@@ -32,7 +32,8 @@ export interface Take<P extends keyof paths, M extends Method> {
   timeoutMs?: number
 }
 
-const transport = (() => {
+/** Returns the transport of all calls, with the token of the person. */
+export const transport = (() => {
   let shared: Transport | undefined
   let with_: string | undefined
   return (): Transport => {

@@ -37,4 +37,9 @@ export const pages: readonly PageEntry[] = [
   { path: 'memory', title: 'Memory', group: 'data', icon: 'memory', jump: 'm', needs: 'read', load: () => import('./memory.js') },
   { path: 'timers', title: 'Timers', group: 'data', icon: 'timers', jump: 't', needs: 'read', load: () => import('./timers.js') },
   { path: 'reviews', title: 'Reviews', group: 'agents', icon: 'reviews', jump: 'r', needs: 'read', load: () => import('./reviews.js') },
+  { path: 'conversations', title: 'Conversations', group: 'data', icon: 'conversations', jump: 'c', needs: 'read', below: ['conversation'], load: () => import('./conversations.js') },
+  { path: 'conversation', title: 'Conversation', load: () => import('./conversation.js') },
+  { path: 'files', title: 'Files', group: 'data', icon: 'files', jump: 'f', needs: 'read', load: () => import('./files.js') },
+  { path: 'changes', title: 'Changes', group: 'data', icon: 'changes', jump: 'h', needs: 'read', load: () => import('./changes.js') },
+  { path: 'cluster', title: 'Cluster', group: 'cluster', icon: 'cluster', jump: 'l', load: () => import('./cluster.js') },
 ]

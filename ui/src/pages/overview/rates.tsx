@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
-import { root } from '../../app/address.js'
 import { cluster } from '../../app/cluster.js'
-import { api, type Schemas } from '../../api/client.js'
+import { askAll } from '../../api/ask.js'
+import type { Schemas } from '../../api/client.js'
 import { nodes } from '../../api/nodes.js'
-import { token } from '../../api/session.js'
 import { useCall } from '../../api/use.js'
 import { Chart, legend, type ChartData } from '../../parts/chart.js'
 import { plural, rate } from '../../parts/format.js'
@@ -14,20 +13,10 @@ type Kind = 'writes' | 'reads' | 'signals'
 
 /** Asks each node for its history. Nodes that the browser cannot reach are left out. */
 async function histories(signal: AbortSignal): Promise<History[]> {
-  const own = await api.get('/v1/cluster/history', { signal })
-  const others = nodes.value.filter((n) => n.name && n.name !== own.node && n.url !== root)
-  const found = await Promise.all(others.map(async (n) => {
-    try {
-      const response = await fetch(`${n.url}/v1/cluster/history`, {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]), credentials: 'omit',
-        headers: token.value ? { Authorization: `Bearer ${token.value}` } : {},
-      })
-      return response.ok ? ((await response.json()) as History) : undefined
-    } catch {
-      return undefined
-    }
-  }))
-  return [own, ...found.filter((h) => h !== undefined)]
+  const told = await askAll<History>('/v1/cluster/history', signal)
+  const found = told.flatMap((t) => t.data ?? [])
+  if (found.length === 0) throw told[0]!.error
+  return found
 }
 
 /** The number of steps that a chart shows: more as the nodes get older. */
