@@ -19,7 +19,7 @@ var idleClaims = []instanceClaim{
 		k.manage(agent.Manager{IdleTimeout: idle})
 		k.start("a", "")
 		time.Sleep(short)
-		if left := time.UnixMilli(k.is("a", agent.InstanceAwake).IdleAt).Sub(time.Now()); left <= 0 || left > idle-short {
+		if left := time.Until(time.UnixMilli(k.is("a", agent.InstanceAwake).IdleAt)); left <= 0 || left > idle-short {
 			k.Errorf("it hibernates in %v, expected at most %v", left, idle-short)
 		}
 		time.Sleep(long - short)

@@ -5,18 +5,19 @@ import { accessible, close, launch, narrow, open, wide } from './browser.js'
 import { seed } from './seed.js'
 import { shots, type Shot } from './shots.js'
 
+const scope = 'accessible'
 let browser: Browser
 let agents: string[]
 
 before(async () => {
-  agents = await seed()
+  agents = await seed(scope)
   browser = await launch()
 })
 after(() => browser?.close())
 
 /** Opens a view once, and looks at it in both sizes and both themes. */
 async function check(shot: Shot): Promise<void> {
-  const page = await open(browser, shot.path)
+  const page = await open(browser, `${shot.path}${shot.path.includes('?') ? '&' : '?'}scope=${scope}`)
   for (const viewport of [wide, narrow]) {
     await page.setViewportSize(viewport)
     for (const colorScheme of ['light', 'dark'] as const) {
