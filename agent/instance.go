@@ -51,6 +51,8 @@ type Instance struct {
 	Status      InstanceStatus
 	Source      InstanceSource // in Start's result
 	Attachments int
+	Mailbox     int    // number of calls that wait for it
+	IdleAt      int64  // Unix ms: when it hibernates unless it is used; 0 means that no idle timeout runs
 	Revision    uint64 // of its checkpoint; 0 without one
 	Thread      string
 	Rev         uint64 // of its thread

@@ -94,11 +94,15 @@ func (g *Group) Ready() error {
 func (g *Group) LocalStatus() membership.PeerStatus {
 	id, addr := g.Leader()
 	applied, chain := g.machine.Chain()
+	free := int64(0)
+	if disk := g.stores.Disk; disk != nil {
+		free = disk.Left.Load()
+	}
 	return membership.PeerStatus{
 		ClusterID: g.self.ClusterID(), Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
 		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(), FlushTime: g.stores.FailStop.FlushTime(),
-		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(),
+		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(), DiskFree: free,
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"context"
 	"time"
+
+	"dormouse/agent"
 )
 
 // dueQueue is a heap of instances by the time of their next expiry: the idle
@@ -79,6 +81,16 @@ func (i *instance) dueAt() time.Duration {
 		at = i.usedAt + idle
 	}
 	return at
+}
+
+// idleLeft returns the time until the instance hibernates unless it is used, or 0
+// if no idle timeout runs. The caller holds mu.
+func (i *instance) idleLeft(now time.Duration) time.Duration {
+	idle := i.manager.config.IdleTimeout
+	if idle == 0 || i.status != agent.InstanceAwake || i.working || i.stopping || i.hibernating || len(i.attachments) > 0 {
+		return 0
+	}
+	return max(0, i.usedAt+idle-now)
 }
 
 // scheduleDue queues an instance for its next expiry. The caller holds mu.

@@ -76,7 +76,7 @@ func (st *store) readDormant(ctx context.Context, ref agent.InstanceRef, service
 		if e := answers.Answers[0].Err; e != nil && e.Code != agent.CodeNotFound {
 			return agent.Instance{}, e
 		}
-		return agent.Instance{}, agent.Errorf(agent.CodeNotFound, "manager %q has no instance %q", ref.Key, ref.Manager)
+		return agent.Instance{}, agent.Errorf(agent.CodeNotFound, "manager %q has no instance %q", ref.Manager, ref.Key)
 	}
 	found := agent.Instance{
 		InstanceRef: ref, Partition: p.ID, Node: st.o.Node, Epoch: p.Epoch, Status: agent.InstanceDormant,

@@ -95,9 +95,13 @@ func (tb *table) describe(i *instance) agent.Instance {
 	if status == agent.InstanceAwake && (i.stopping || i.hibernating) {
 		status = agent.InstanceDraining
 	}
+	idleAt := int64(0)
+	if left := i.idleLeft(tb.now()); left > 0 {
+		idleAt = time.Now().Add(left).UnixMilli()
+	}
 	return agent.Instance{
 		InstanceRef: ref, Partition: i.partition, Node: tb.o.Node, Epoch: i.epoch, Status: status, Source: i.source,
-		Attachments: len(i.attachments), Revision: i.stored.revision, Thread: ref.Checkpoint(), Rev: i.stored.rev,
+		Attachments: len(i.attachments), Mailbox: len(i.mailbox), IdleAt: idleAt, Revision: i.stored.revision, Thread: ref.Checkpoint(), Rev: i.stored.rev,
 	}
 }
 

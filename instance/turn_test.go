@@ -127,6 +127,9 @@ func TestAFullMailboxRefuses(t *testing.T) {
 		if e := k.refusal(err, agent.CodeOverloaded); e.Limit != "mailbox_max=2" || e.RetryAfterMS == 0 {
 			k.Errorf("%+v", e)
 		}
+		if i, err := k.host.Lookup(k.Context(), ref("a")); err != nil || i.Mailbox != 2 || i.IdleAt != 0 {
+			k.Errorf("%+v, %v", i, err)
+		}
 		close(release)
 		synctest.Wait()
 		time.Sleep(time.Second)

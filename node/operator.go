@@ -40,6 +40,7 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 		member := &status.Members[i]
 		if member.ID == local.Node {
 			member.Status, member.AppliedIndex = "alive", local.AppliedIndex
+			member.DiskFree, member.LastContact = local.DiskFree, time.Now().UnixMilli()
 			continue
 		}
 		if s, ok := seen[member.ID]; ok {
@@ -49,8 +50,9 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 			ctx, cancel := context.WithTimeout(ctx, askMax)
 			defer cancel()
 			if s, err := n.pool.Status(ctx, member.RaftAddr); err == nil {
-				member.AppliedIndex = s.AppliedIndex
+				member.AppliedIndex, member.DiskFree = s.AppliedIndex, s.DiskFree
 			}
+			member.LastContact = n.pool.LastContact(member.RaftAddr)
 		})
 	}
 	asked.Wait()

@@ -3,6 +3,7 @@ package node_test
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -30,6 +31,37 @@ func TestTheLastVoterStaysSim(t *testing.T) {
 			if _, err := w.leader().Operator().Change(t.Context(), change, w.leader().name); agent.CodeOf(err) != agent.CodeConflict {
 				t.Errorf("%s: %v", change, err)
 			}
+		}
+	})
+}
+
+// A node tells the free space of its disk, and when each member last answered it.
+func TestTheStatusHasTheDisksAndTheLastContactsSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newPlacedCluster(t, 3)
+		through, silent := w.leader(), w.follower()
+		status := func() map[string]layout.MemberStatus {
+			s, err := through.Operator().Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := map[string]layout.MemberStatus{}
+			for _, m := range s.Members {
+				found[m.ID] = m
+			}
+			return found
+		}
+		for id, m := range status() {
+			if m.DiskFree <= 0 || time.Since(time.UnixMilli(m.LastContact)) > time.Second {
+				t.Errorf("%s: %d bytes free, last contact %d, now %d", id, m.DiskFree, m.LastContact, time.Now().UnixMilli())
+			}
+		}
+		answered := time.Now()
+		w.crash(silent.name)
+		time.Sleep(time.Minute)
+		if m := status()[silent.name]; m.DiskFree != 0 || m.LastContact < answered.UnixMilli() || m.LastContact > answered.Add(5*time.Second).UnixMilli() {
+			t.Errorf("of the silent node: %d bytes free, last contact %d, expected about %d", m.DiskFree, m.LastContact, answered.UnixMilli())
 		}
 	})
 }

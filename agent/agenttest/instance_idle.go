@@ -19,7 +19,9 @@ var idleClaims = []instanceClaim{
 		k.manage(agent.Manager{IdleTimeout: idle})
 		k.start("a", "")
 		time.Sleep(short)
-		k.is("a", agent.InstanceAwake)
+		if left := time.UnixMilli(k.is("a", agent.InstanceAwake).IdleAt).Sub(time.Now()); left <= 0 || left > idle-short {
+			k.Errorf("it hibernates in %v, expected at most %v", left, idle-short)
+		}
 		time.Sleep(long - short)
 		k.is("a", agent.InstanceDormant)
 		sum := k.sum()
@@ -30,7 +32,8 @@ var idleClaims = []instanceClaim{
 		k.manage(agent.Manager{IdleTimeout: idle})
 		k.attach("me", time.Hour)
 		time.Sleep(3 * long)
-		k.equal("attachments", k.is("a", agent.InstanceAwake).Attachments, 1)
+		found := k.is("a", agent.InstanceAwake)
+		k.equal("attachments, idle_at", []any{found.Attachments, found.IdleAt}, []any{1, int64(0)})
 	}},
 
 	{name: "M-10_a_holder_that_vanishes_is_detached", prove: func(k *liveKit) {

@@ -34,6 +34,8 @@ type MemberStatus struct {
 	Leader       bool
 	Status       string // alive, suspect, failed, left or unknown, from gossip
 	AppliedIndex uint64 // 0 if the member did not answer
+	DiskFree     int64  // bytes free under its data directory; 0 if the member did not answer, or stores no data
+	LastContact  int64  // Unix ms: when it last answered the answering node; 0 if it has not since that node started
 }
 
 // ClusterStatus is the status of the cluster, as one node sees it; it may lag.

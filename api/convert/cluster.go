@@ -20,6 +20,7 @@ func StatusToProto(s *layout.ClusterStatus) *apipb.ClusterStatus {
 			Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
 			GossipAddr: m.GossipAddr, Voter: m.Voter, WantVote: m.WantVote, Leader: m.Leader, Status: m.Status,
 			Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
+			DiskFree: m.DiskFree, LastContact: m.LastContact,
 		})
 	}
 	return out
@@ -44,6 +45,7 @@ func StatusFromProto(s *apipb.ClusterStatus) layout.ClusterStatus {
 				Host: m.GetHost(),
 			},
 			Voter: m.GetVoter(), Leader: m.GetLeader(), Status: m.GetStatus(), AppliedIndex: m.GetAppliedIndex(),
+			DiskFree: m.GetDiskFree(), LastContact: m.GetLastContact(),
 		})
 	}
 	return out

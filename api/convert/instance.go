@@ -22,6 +22,7 @@ func InstanceToProto(i *agent.Instance) *apipb.Instance {
 	return &apipb.Instance{
 		Ref: RefToProto(i.InstanceRef), Partition: int32(i.Partition), Node: i.Node, Epoch: i.Epoch, Status: string(i.Status), //nolint:gosec // below layout.Partitions
 		Source: string(i.Source), Attachments: int64(i.Attachments), Revision: i.Revision, Thread: i.Thread, Rev: i.Rev,
+		Mailbox: int64(i.Mailbox), IdleAt: i.IdleAt,
 	}
 }
 
@@ -32,7 +33,7 @@ func InstanceFromProto(i *apipb.Instance) agent.Instance {
 		InstanceRef: agent.InstanceRef{Scope: r.GetScope(), Manager: r.GetManager(), Key: r.GetKey()},
 		Partition:   int(i.GetPartition()), Node: i.GetNode(), Epoch: i.GetEpoch(), Status: agent.InstanceStatus(i.GetStatus()),
 		Source: agent.InstanceSource(i.GetSource()), Attachments: int(i.GetAttachments()), Revision: i.GetRevision(),
-		Thread: i.GetThread(), Rev: i.GetRev(),
+		Thread: i.GetThread(), Rev: i.GetRev(), Mailbox: int(i.GetMailbox()), IdleAt: i.GetIdleAt(),
 	}
 }
 

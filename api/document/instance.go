@@ -14,6 +14,8 @@ type Instance struct {
 	Status      agent.InstanceStatus `json:"status" enum:"dormant,waking,awake,draining"`
 	Source      agent.InstanceSource `json:"source,omitempty" enum:"awake,thawed,fresh" doc:"Of a start: where the instance came from"`
 	Attachments int                  `json:"attachments"`
+	Mailbox     int                  `json:"mailbox" doc:"Calls that wait for it"`
+	IdleAt      int64                `json:"idle_at" doc:"When it hibernates unless it is used, Unix ms; 0 if no idle timeout runs: it is attached, busy or dormant, or its manager has none"`
 	Thread      instanceThread       `json:"thread"`
 	Revision    uint64               `json:"revision" doc:"Of its checkpoint; 0 without one"`
 }
@@ -27,7 +29,7 @@ type instanceThread struct {
 func InstanceOf(i agent.Instance) Instance {
 	return Instance{
 		Manager: i.Manager, Key: i.Key, Partition: i.Partition, Node: i.Node, Epoch: i.Epoch, Status: i.Status, Source: i.Source,
-		Attachments: i.Attachments, Thread: instanceThread{ID: i.Thread, Rev: i.Rev}, Revision: i.Revision,
+		Attachments: i.Attachments, Mailbox: i.Mailbox, IdleAt: i.IdleAt, Thread: instanceThread{ID: i.Thread, Rev: i.Rev}, Revision: i.Revision,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -52,6 +53,8 @@ type link struct {
 	conn *grpc.ClientConn
 	peer peerpb.PeerClient
 
+	answered atomic.Int64 // Unix ms of the last answer to Status; 0 before the first
+
 	mu       sync.Mutex
 	exchange *exchange // nil until the first commit, and replaced once broken. Guarded by mu
 	terms    *terms    // nil until the first request for a term, and replaced once broken. Guarded by mu
@@ -87,7 +90,18 @@ func (p *Pool) Status(ctx context.Context, addr string) (membership.PeerStatus, 
 	if err != nil {
 		return membership.PeerStatus{}, fromStatus(err)
 	}
+	l.answered.Store(time.Now().UnixMilli())
 	return statusFromProto(s), nil
+}
+
+// LastContact returns when the peer last answered Status, in Unix milliseconds, or 0.
+func (p *Pool) LastContact(addr string) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l := p.links[addr]; l != nil {
+		return l.answered.Load()
+	}
+	return 0
 }
 
 // GrantFounding implements membership.Peers.

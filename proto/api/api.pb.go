@@ -4177,7 +4177,9 @@ type Member struct {
 	Status        string                 `protobuf:"bytes,10,opt,name=status,proto3" json:"status,omitempty"` // alive, suspect, failed, left, unknown
 	Version       string                 `protobuf:"bytes,11,opt,name=version,proto3" json:"version,omitempty"`
 	AppliedIndex  uint64                 `protobuf:"varint,12,opt,name=applied_index,json=appliedIndex,proto3" json:"applied_index,omitempty"`
-	Host          bool                   `protobuf:"varint,210,opt,name=host,proto3" json:"host,omitempty"` // it keeps instances and no data
+	Host          bool                   `protobuf:"varint,210,opt,name=host,proto3" json:"host,omitempty"`                                  // it keeps instances and no data
+	DiskFree      int64                  `protobuf:"varint,211,opt,name=disk_free,json=diskFree,proto3" json:"disk_free,omitempty"`          // bytes free under its data directory; 0 if it did not answer, or stores no data
+	LastContact   int64                  `protobuf:"varint,212,opt,name=last_contact,json=lastContact,proto3" json:"last_contact,omitempty"` // Unix ms: when it last answered the answering node; 0 means never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4301,6 +4303,20 @@ func (x *Member) GetHost() bool {
 		return x.Host
 	}
 	return false
+}
+
+func (x *Member) GetDiskFree() int64 {
+	if x != nil {
+		return x.DiskFree
+	}
+	return 0
+}
+
+func (x *Member) GetLastContact() int64 {
+	if x != nil {
+		return x.LastContact
+	}
+	return 0
 }
 
 type NodeRequest struct {
@@ -5630,7 +5646,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	" \x01(\tR\aversion\x12\x13\n" +
 	"\x04auth\x18\x84\x02 \x01(\tR\x04auth\x12\x1b\n" +
 	"\binsecure\x18\x85\x02 \x01(\bR\binsecure\x126\n" +
-	"\x06backup\x18\x86\x02 \x01(\v2\x1d.dormouse.api.v1.BackupStatusR\x06backup\"\xe9\x02\n" +
+	"\x06backup\x18\x86\x02 \x01(\v2\x1d.dormouse.api.v1.BackupStatusR\x06backup\"\xab\x03\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -5646,7 +5662,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	" \x01(\tR\x06status\x12\x18\n" +
 	"\aversion\x18\v \x01(\tR\aversion\x12#\n" +
 	"\rapplied_index\x18\f \x01(\x04R\fappliedIndex\x12\x13\n" +
-	"\x04host\x18\xd2\x01 \x01(\bR\x04host\"!\n" +
+	"\x04host\x18\xd2\x01 \x01(\bR\x04host\x12\x1c\n" +
+	"\tdisk_free\x18\xd3\x01 \x01(\x03R\bdiskFree\x12\"\n" +
+	"\flast_contact\x18\xd4\x01 \x01(\x03R\vlastContact\"!\n" +
 	"\vNodeRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\"&\n" +
 	"\fNodeResponse\x12\x16\n" +

@@ -3478,6 +3478,8 @@ func (m *Member) EncodedSize() int {
 	n += protocode.SizeText(11, m.Version)
 	n += protocode.SizeInt(12, m.AppliedIndex)
 	n += protocode.SizeBool(210, m.Host)
+	n += protocode.SizeInt(211, m.DiskFree)
+	n += protocode.SizeInt(212, m.LastContact)
 	return n
 }
 
@@ -3488,6 +3490,8 @@ func (m *Member) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 212, m.LastContact)
+	i = protocode.PutInt(b, i, 211, m.DiskFree)
 	i = protocode.PutBool(b, i, 210, m.Host)
 	i = protocode.PutInt(b, i, 12, m.AppliedIndex)
 	i = protocode.PutText(b, i, 11, m.Version)
@@ -3537,6 +3541,10 @@ func (m *Member) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.AppliedIndex)
 		case 210:
 			err = f.Bool(&m.Host)
+		case 211:
+			err = protocode.Int(&f, &m.DiskFree)
+		case 212:
+			err = protocode.Int(&f, &m.LastContact)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -229,6 +229,8 @@ type Instance struct {
 	Revision      uint64                 `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
 	Thread        string                 `protobuf:"bytes,9,opt,name=thread,proto3" json:"thread,omitempty"`
 	Rev           uint64                 `protobuf:"varint,10,opt,name=rev,proto3" json:"rev,omitempty"`
+	Mailbox       int64                  `protobuf:"varint,11,opt,name=mailbox,proto3" json:"mailbox,omitempty"`             // number of calls that wait for it
+	IdleAt        int64                  `protobuf:"varint,12,opt,name=idle_at,json=idleAt,proto3" json:"idle_at,omitempty"` // Unix ms: when it hibernates unless it is used; 0 means that no idle timeout runs
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -329,6 +331,20 @@ func (x *Instance) GetThread() string {
 func (x *Instance) GetRev() uint64 {
 	if x != nil {
 		return x.Rev
+	}
+	return 0
+}
+
+func (x *Instance) GetMailbox() int64 {
+	if x != nil {
+		return x.Mailbox
+	}
+	return 0
+}
+
+func (x *Instance) GetIdleAt() int64 {
+	if x != nil {
+		return x.IdleAt
 	}
 	return 0
 }
@@ -923,7 +939,7 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\rinitial_state\x18\x02 \x01(\fR\finitialState\"A\n" +
 	"\x0fInstanceRequest\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\"\x12\n" +
-	"\x10InstanceResponse\"\x9a\x02\n" +
+	"\x10InstanceResponse\"\xcd\x02\n" +
 	"\bInstance\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12\x1c\n" +
 	"\tpartition\x18\x02 \x01(\x05R\tpartition\x12\x12\n" +
@@ -935,7 +951,9 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\brevision\x18\b \x01(\x04R\brevision\x12\x16\n" +
 	"\x06thread\x18\t \x01(\tR\x06thread\x12\x10\n" +
 	"\x03rev\x18\n" +
-	" \x01(\x04R\x03rev\"v\n" +
+	" \x01(\x04R\x03rev\x12\x18\n" +
+	"\amailbox\x18\v \x01(\x03R\amailbox\x12\x17\n" +
+	"\aidle_at\x18\f \x01(\x03R\x06idleAt\"v\n" +
 	"\rAttachRequest\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12\x1e\n" +
 	"\n" +

@@ -235,6 +235,8 @@ func (m *Instance) EncodedSize() int {
 	n += protocode.SizeInt(8, m.Revision)
 	n += protocode.SizeText(9, m.Thread)
 	n += protocode.SizeInt(10, m.Rev)
+	n += protocode.SizeInt(11, m.Mailbox)
+	n += protocode.SizeInt(12, m.IdleAt)
 	return n
 }
 
@@ -245,6 +247,8 @@ func (m *Instance) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 12, m.IdleAt)
+	i = protocode.PutInt(b, i, 11, m.Mailbox)
 	i = protocode.PutInt(b, i, 10, m.Rev)
 	i = protocode.PutText(b, i, 9, m.Thread)
 	i = protocode.PutInt(b, i, 8, m.Revision)
@@ -287,6 +291,10 @@ func (m *Instance) Decode(raw []byte) (err error) {
 			err = f.String(&m.Thread)
 		case 10:
 			err = protocode.Int(&f, &m.Rev)
+		case 11:
+			err = protocode.Int(&f, &m.Mailbox)
+		case 12:
+			err = protocode.Int(&f, &m.IdleAt)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -267,6 +267,7 @@ func (m *StatusResponse) EncodedSize() int {
 	n += protocode.SizeText(15, m.Founding)
 	n += protocode.SizeBool(16, m.MayFound)
 	n += protocode.SizeInt(17, m.FlushUs)
+	n += protocode.SizeInt(18, m.DiskFree)
 	return n
 }
 
@@ -277,6 +278,7 @@ func (m *StatusResponse) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 18, m.DiskFree)
 	i = protocode.PutInt(b, i, 17, m.FlushUs)
 	i = protocode.PutBool(b, i, 16, m.MayFound)
 	i = protocode.PutText(b, i, 15, m.Founding)
@@ -338,6 +340,8 @@ func (m *StatusResponse) Decode(raw []byte) (err error) {
 			err = f.Bool(&m.MayFound)
 		case 17:
 			err = protocode.Int(&f, &m.FlushUs)
+		case 18:
+			err = protocode.Int(&f, &m.DiskFree)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

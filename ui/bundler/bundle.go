@@ -11,7 +11,7 @@ import (
 )
 
 // libraries are the packages whose code is in the bundle: their licenses go with it.
-var libraries = []string{"preact", "preact-iso", "@preact/signals", "@preact/signals-core", "uplot", "@dagrejs/dagre", "@dagrejs/graphlib"}
+var libraries = []string{"preact", "preact-iso", "@preact/signals", "@preact/signals-core", "uplot", "@dagrejs/dagre", "@dagrejs/graphlib", "cronstrue"}
 
 // bundle returns the files of the console by their path below dist.
 func bundle(dir string) (map[string][]byte, error) {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { accessible, close, control, launch, narrow, nodes, open, token, wide } from './browser.js'
+import { accessible, close, control, launch, nodes, open, token } from './browser.js'
 import { call, seed } from './seed.js'
-import { shots } from './shots.js'
 
 let browser: Browser
 let agents: string[]
@@ -13,29 +12,6 @@ before(async () => {
   browser = await launch()
 })
 after(() => browser?.close())
-
-
-test('each page is accessible, light and dark, wide and narrow', async () => {
-  const views = shots(agents)
-  const work = async (): Promise<void> => {
-    for (let shot = views.shift(); shot; shot = views.shift()) {
-      const page = await open(browser, shot.path)
-      await shot.ready(page)
-      for (const viewport of [wide, narrow]) {
-        await page.setViewportSize(viewport)
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          await page.waitForFunction((theme) => (document.documentElement.dataset['theme'] ?? 'light') === theme, colorScheme)
-          await accessible(page)
-        }
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        assert.ok(overflow <= 0, `${shot.name} at ${viewport.width} pixels is ${overflow} pixels too wide`)
-      }
-      await close(page)
-    }
-  }
-  await Promise.all([work(), work()])
-})
 
 test('a person signs in with a token, and a wrong one is refused with a reason', { skip: !token }, async () => {
   const page = await open(browser, 'agents', { secret: '' })

@@ -26,7 +26,7 @@ export async function call<T = Body>(method: string, path: string, body?: unknow
 }
 
 /** Calls on instances and on the cluster take no key. */
-const idempotent = (path: string, key: string): Record<string, string> => (/\/v1\/(managers\/[^/]+\/instances|cluster|reads|tokens)/.test(path) && !path.includes('/timers/') ? {} : { 'Idempotency-Key': key })
+const idempotent = (path: string, key: string): Record<string, string> => (/\/v1\/(managers\/[^/]+\/instances|pods|memory\/recall|cluster|reads|tokens)/.test(path) && !path.includes('/timers/') ? {} : { 'Idempotency-Key': key })
 
 const id = encodeURIComponent
 const hourMs = 3_600_000
@@ -85,6 +85,7 @@ export async function seed(scope = 'default'): Promise<string[]> {
   await seedConversations(agents, scope)
   await seedFiles(scope)
   await seedScopes(scope)
+  await seedPods(scope)
   return agents
 }
 
@@ -135,6 +136,22 @@ async function seedInstances(scope: string): Promise<void> {
   await call('PUT', '/v1/managers/chats/instances/room-1/timers/digest', { cron: '0 7 * * 1-5', time_zone: 'Europe/Berlin', type: 'append', data: { entries: [{ payload: { content: 'digest' } }] } }, scope)
   await call('PUT', '/v1/managers/chats/instances/room-2/timers/follow-up', { at: Date.now() + 2 * hourMs, type: 'append', data: { entries: [{ payload: { content: 'any news?' } }] } }, scope)
   await call('PUT', '/v1/managers/chats/instances/room-3/timers/broken', { at: Date.now(), type: 'append', data: { entries: 'no list' } }, scope)
+}
+
+/** Writes a pod that answers one customer, and one that has hibernated. */
+async function seedPods(scope: string): Promise<void> {
+  await call('PUT', '/v1/managers/desk', { handler: { kind: 'document' } }, scope)
+  await call('PUT', '/v1/managers/teams', { handler: { kind: 'go', name: 'pod' } }, scope)
+  const topology = {
+    name: 'refund_desk', nodes: {
+      lead: { manager: 'desk', activation: 'eager' }, reader: { manager: 'desk', activation: 'eager' }, orders: { manager: 'desk', activation: 'eager' },
+      policy: { manager: 'desk' }, writer: { manager: 'desk' }, checker: { manager: 'desk' },
+    },
+    links: [['owns', 'lead', 'reader'], ['owns', 'lead', 'writer'], ['owns', 'lead', 'checker'], ['depends_on', 'reader', 'orders'], ['depends_on', 'writer', 'policy'], ['depends_on', 'checker', 'orders']],
+  }
+  await call('POST', '/v1/pods/teams/refund-81-2204', { topology }, scope)
+  await call('POST', '/v1/pods/teams/refund-81-2205', { topology }, scope)
+  await call('POST', '/v1/pods/teams/refund-81-2205/hibernate', {}, scope)
 }
 
 /** Writes, reads and signals until the signal is aborted, so that charts have something to show. */

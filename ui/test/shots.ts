@@ -33,6 +33,26 @@ export function shots(agents: readonly string[]): Shot[] {
       await p.getByRole('heading', { name: 'Waits for' }).waitFor()
     } },
     { name: 'thread', path: 'thread?id=s-002&seq=2', ready: (p) => p.getByRole('heading', { name: 'Entry 2' }).waitFor() },
+    { name: 'instances', path: 'instances?manager=chats', ready: async (p) => {
+      await p.getByRole('table', { name: 'Awake instances' }).waitFor()
+      await p.getByRole('heading', { name: 'Manager chats' }).waitFor()
+    } },
+    { name: 'instance', path: 'instance?manager=chats&key=room-2', ready: async (p) => {
+      await p.getByRole('heading', { name: 'State', exact: true }).waitFor()
+      await p.getByRole('button', { name: 'Send' }).waitFor()
+    } },
+    { name: 'pods', path: 'pods?manager=teams', ready: (p) => p.getByRole('link', { name: 'refund-81-2204' }).waitFor() },
+    { name: 'pod', path: 'pod?manager=teams&key=refund-81-2204&node=reader', ready: async (p) => {
+      await p.getByRole('button', { name: /^lead,/ }).waitFor()
+      await p.getByRole('heading', { name: 'reader' }).waitFor()
+    } },
+    { name: 'memory', path: `memory?agent=${agent}&mode=text&query=customer+refunds+email`, ready: (p) => p.getByText('by words').first().waitFor() },
+    { name: 'memories', path: 'memory', ready: (p) => p.getByRole('button', { name: 'Delete' }).first().waitFor() },
+    { name: 'timers', path: 'timers?in=chats&key=room-1&timer=digest', ready: async (p) => {
+      await p.getByRole('table', { name: 'Timers' }).waitFor()
+      await p.getByText('At 07:00, Monday through Friday').first().waitFor()
+      await p.getByText('Next five').waitFor()
+    } },
     { name: 'reviews', path: 'reviews', ready: (p) => p.getByRole('button', { name: 'Approve' }).waitFor() },
     { name: 'conversations', path: 'conversations', ready: (p) => p.getByRole('table', { name: 'Conversations' }).waitFor() },
     { name: 'conversation', path: 'conversation?id=chat-1', ready: (p) => p.getByText('Is the refund on its way?').waitFor() },

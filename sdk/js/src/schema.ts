@@ -2539,7 +2539,17 @@ export interface components {
             epoch: number;
             /** Format: int64 */
             expires_at: number;
+            /**
+             * Format: int64
+             * @description When it hibernates unless it is used, Unix ms; 0 if no idle timeout runs: it is attached, busy or dormant, or its manager has none
+             */
+            idle_at: number;
             key: string;
+            /**
+             * Format: int64
+             * @description Calls that wait for it
+             */
+            mailbox: number;
             manager: string;
             /** @description The owner of its partition */
             node: string;
@@ -4378,7 +4388,17 @@ export interface components {
              * @description …and the epoch of that ownership
              */
             epoch: number;
+            /**
+             * Format: int64
+             * @description When it hibernates unless it is used, Unix ms; 0 if no idle timeout runs: it is attached, busy or dormant, or its manager has none
+             */
+            idle_at: number;
             key: string;
+            /**
+             * Format: int64
+             * @description Calls that wait for it
+             */
+            mailbox: number;
             manager: string;
             /** @description The owner of its partition */
             node: string;
@@ -5171,10 +5191,20 @@ export interface components {
              * @description 0 if the node did not answer
              */
             applied_index: number;
+            /**
+             * Format: int64
+             * @description Bytes free under its data directory; 0 if the node did not answer, or stores no data
+             */
+            disk_free: number;
             /** @description It runs instances and stores no data */
             host?: boolean;
             id: string;
             incarnation: string;
+            /**
+             * Format: int64
+             * @description When it last answered the answering node, Unix ms; 0 if it has not since that node started
+             */
+            last_contact: number;
             leader: boolean;
             /** @description alive, suspect, failed, left or unknown */
             status: string;
@@ -10253,9 +10283,11 @@ export interface operations {
                      *             "http": "127.0.0.1:7600"
                      *           },
                      *           "applied_index": 7,
+                     *           "disk_free": 0,
                      *           "host": false,
                      *           "id": "n1",
                      *           "incarnation": "",
+                     *           "last_contact": 0,
                      *           "leader": true,
                      *           "status": "alive",
                      *           "version": "",
@@ -13311,7 +13343,9 @@ export interface operations {
                      * @example {
                      *       "attachments": 2,
                      *       "epoch": 9,
+                     *       "idle_at": 0,
                      *       "key": "k/1",
+                     *       "mailbox": 0,
                      *       "manager": "teams",
                      *       "node": "n2",
                      *       "partition": 7,
@@ -13412,7 +13446,9 @@ export interface operations {
                      * @example {
                      *       "attachments": 2,
                      *       "epoch": 9,
+                     *       "idle_at": 0,
                      *       "key": "k/1",
+                     *       "mailbox": 0,
                      *       "manager": "teams",
                      *       "node": "n2",
                      *       "partition": 7,
@@ -13542,7 +13578,9 @@ export interface operations {
                      *       "attachments": 2,
                      *       "epoch": 9,
                      *       "expires_at": 12,
+                     *       "idle_at": 0,
                      *       "key": "k/1",
+                     *       "mailbox": 0,
                      *       "manager": "teams",
                      *       "node": "n2",
                      *       "partition": 7,

@@ -6,7 +6,7 @@ const tones: Record<string, Tone> = {
   running: 'busy', waiting: 'warn', hibernated: 'plain', finished: 'good', error: 'bad', cancelled: 'plain', new: 'plain',
   pending: 'warn', approved: 'good', edited: 'good', denied: 'bad', expired: 'plain', withdrawn: 'plain',
   awake: 'good', waking: 'busy', draining: 'warn', dormant: 'plain', owned: 'good', free: 'warn',
-  interrupted: 'warn', rolled_back: 'warn', message: 'busy', tool_call: 'warn', tool_result: 'good',
+  stopped: 'plain', adopted: 'good', misplaced: 'bad', parked: 'bad', failing: 'warn', set: 'plain', due: 'busy', completed: 'good', idle: 'plain', interrupted: 'warn', rolled_back: 'warn', message: 'busy', tool_call: 'warn', tool_result: 'good',
 }
 
 /** A word with a dot whose colour says how things are. */

@@ -40,6 +40,12 @@ export interface Field {
   value?: string
   hint?: string
   optional?: boolean
+  /** The lines of a field for longer text. */
+  lines?: number
+  /** The values that a person may choose from. */
+  choices?: readonly string[]
+  /** Values that a button each fills in, by the button's text. */
+  examples?: Readonly<Record<string, string>>
 }
 
 /** A button that asks before it acts. It shows why an action failed. */
@@ -79,13 +85,7 @@ export function Confirm({ label, title, children, typed, danger, fields = [], ru
     <Dialog title={title} close={close}>
       <form onSubmit={(e) => void submit(e)}>
         {children && <div class="prose">{children}</div>}
-        {fields.map((f) => (
-          <label key={f.name}>
-            <span>{f.label}</span>
-            <input value={values[f.name]} onInput={(e) => setValues({ ...values, [f.name]: e.currentTarget.value })} spellcheck={false} autocomplete="off" />
-            {f.hint && <small>{f.hint}</small>}
-          </label>
-        ))}
+        {fields.map((f) => <FieldOf key={f.name} of={f} value={values[f.name]!} onValue={(v) => setValues({ ...values, [f.name]: v })} />)}
         {typed !== undefined && (
           <label>
             <span>Type <code>{typed}</code> to confirm</span>
@@ -100,4 +100,33 @@ export function Confirm({ label, title, children, typed, danger, fields = [], ru
       </form>
     </Dialog>
   )
+}
+
+/** A field of an action, with its label, its hint and its examples. */
+function FieldOf({ of, value, onValue }: { of: Field; value: string; onValue: (value: string) => void }) {
+  const changed = (e: { currentTarget: { value: string } }): void => onValue(e.currentTarget.value)
+  return (
+    <div class="field">
+      <label>
+        <span>{of.label}{of.optional && <span class="faint"> (optional)</span>}</span>
+        {of.choices
+          ? <select value={value} onChange={changed}>{of.choices.map((c) => <option key={c} value={c}>{c}</option>)}</select>
+          : of.lines
+            ? <textarea class="mono" rows={of.lines} value={value} onInput={changed} spellcheck={false} />
+            : <input value={value} onInput={changed} spellcheck={false} autocomplete="off" />}
+        {of.hint && <small>{of.hint}</small>}
+      </label>
+      {of.examples && <p class="examples"><span class="faint">Examples:</span> {Object.entries(of.examples).map(([name, text]) => <button key={name} type="button" class="quiet" onClick={() => onValue(text)}>{name}</button>)}</p>}
+    </div>
+  )
+}
+
+/** Returns the JSON value of a field; undefined for an empty text. It throws an error for people if the text is no JSON. */
+export function jsonOf<T>(label: string, text: string | undefined): T | undefined {
+  if (!text?.trim()) return undefined
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw new Error(`${label} is not JSON: check quotes, commas and brackets. ${error instanceof Error ? error.message : ''}`)
+  }
 }

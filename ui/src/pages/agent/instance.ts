@@ -12,3 +12,7 @@ export function instanceOf(key: string): { manager: string; key: string } | unde
     return undefined // no manager's name is escaped like this
   }
 }
+
+/** Returns what the keys of a manager's checkpoints begin with. Nodes escape its name as Go escapes a segment of a path. */
+export const storedPrefix = (manager: string): string =>
+  `${prefix}${encodeURIComponent(manager).replace(/%(40|3A|3D|26|2B|24)/g, decodeURIComponent).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}/`

@@ -3,9 +3,10 @@ import { may } from '../../api/session.js'
 import { readCluster } from '../../app/cluster.js'
 import { Badge } from '../../parts/badge.js'
 import { Action } from '../../parts/dialog.js'
-import { full, plural } from '../../parts/format.js'
+import { bytes, full, plural } from '../../parts/format.js'
 import { Card } from '../../parts/page.js'
 import { Table, type Column } from '../../parts/table.js'
+import { Ago } from '../../parts/time.js'
 
 type Member = Schemas['Member']
 type Status = Schemas['ClusterStatus']
@@ -19,6 +20,8 @@ export function Nodes({ status }: { status: Status }) {
     { head: 'State', width: '92px', cell: (m) => <Badge text={m.status} /> },
     { head: 'Role', width: '80px', cell: (m) => (m.leader ? <strong>leader</strong> : roleOf(m)) },
     { head: 'Behind', width: '86px', number: true, cell: (m) => <Lag member={m} status={status} /> },
+    { head: 'Disk free', width: '84px', number: true, wide: true, cell: (m) => (m.disk_free ? bytes(m.disk_free) : <span class="faint">{m.host ? '–' : 'unknown'}</span>) },
+    { head: 'Last contact', width: '96px', number: true, wide: true, cell: (m) => <Ago at={m.last_contact} none="none yet" /> },
     { head: 'Version', width: 'minmax(80px, 1fr)', wide: true, cell: (m) => <span class="faint">{m.version}</span> },
     { head: 'HTTP', width: 'minmax(120px, 1fr)', wide: true, cell: (m) => <span class="mono faint">{m.addresses.http ?? '–'}</span> },
   ]
