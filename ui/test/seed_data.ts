@@ -19,6 +19,8 @@ const script = (i: number): Body[] => [
 
 /** Writes conversations: some interrupted, one with a message that waits. */
 export async function seedConversations(agents: readonly string[], scope: string): Promise<void> {
+  const before = await call<{ items: unknown[] }>('GET', '/v1/conversations?prefix=chat-&limit=1', undefined, scope)
+  if (before.items.length > 0) return // another file of tests has written them
   for (let i = 0; i < 6; i++) {
     const conversation = `chat-${i + 1}`
     const owner = { agent_id: agents[i]!, owner_id: ['ines', 'milan', 'ada'][i % 3]! }
