@@ -6,7 +6,7 @@ import { accessible, close, control, launch, nodes, open, token } from './browse
 import { call, seed } from './seed.js'
 import { put } from './seed_data.js'
 
-const scope = 'data'
+const scope = 'shelf'
 const at = `scope=${scope}`
 let browser: Browser
 
