@@ -163,7 +163,7 @@ func (c *cluster) Cut() (schedule.Cut, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.log) == 0 {
-		return nil, errors.New("there is no state")
+		return cut{}, nil
 	}
 	return cut{index: uint64(len(c.log)), chain: c.chains[len(c.chains)-1]}, nil
 }

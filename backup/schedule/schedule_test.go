@@ -53,6 +53,27 @@ func TestOnlyTheLeaderTakesBackups(t *testing.T) {
 	})
 }
 
+// A cluster that was just founded has no entry: its first backup waits for one, and is no failure.
+func TestTheFirstBackupWaitsForTheFirstEntry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		r := c.run(t, "n1")
+		c.lead("n1")
+		time.Sleep(20 * time.Second)
+		if _, err := r.Take(t.Context(), nil); agent.CodeOf(err) != agent.CodeConflict {
+			t.Errorf("a backup of nothing: %v", err)
+		}
+		if s := r.Status(); s.LastError != "" || len(c.contents(t).Backups) != 0 {
+			t.Errorf("before the first entry: %+v", s)
+		}
+		c.write(1)
+		time.Sleep(20 * time.Second)
+		if all := c.contents(t).Backups; len(all) != 1 || all[0].Index != 1 {
+			t.Errorf("after the first entry there are %+v", all)
+		}
+	})
+}
+
 func TestTheLogIsShippedInTimeAndInSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

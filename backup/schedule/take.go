@@ -14,7 +14,7 @@ import (
 )
 
 // Take takes a backup now, verifies it, and then removes what the retention does not keep. It calls
-// progress, which may be nil, now and then. The error has code conflict if a backup is under way,
+// progress, which may be nil, now and then. The error has code conflict if a backup is under way or the cluster has no entry yet,
 // unavailable if this node does not lead or the backup has failed, and unknown if ctx has ended: the
 // backup goes on then.
 func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
@@ -52,6 +52,9 @@ func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress))
 	}
 }
 
+// errEmpty is the error of a backup of a cluster that was just founded.
+var errEmpty = errors.New("the cluster has no entry yet: take a backup once it has")
+
 // run takes a backup while this node leads.
 func (r *Runner) run(term context.Context, c *backup.Catalog, report func(layout.BackupProgress)) (layout.BackupInfo, error) {
 	began := time.Now()
@@ -59,6 +62,9 @@ func (r *Runner) run(term context.Context, c *backup.Catalog, report func(layout
 	r.mu.Lock()
 	r.status.Phase, r.taking = "", false
 	r.mu.Unlock()
+	if errors.Is(err, errEmpty) { // no failure: the first entry comes soon
+		return layout.BackupInfo{}, agent.Errorf(agent.CodeConflict, "%v", errEmpty)
+	}
 	if err != nil {
 		if term.Err() == nil {
 			r.failed("take a backup", err)
@@ -107,6 +113,9 @@ func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, r
 	}()
 	m = backup.Manifest{Node: r.o.Node, Version: r.o.Version, StartedAt: began.UnixMilli(), Encrypted: !to.None()}
 	cut.Describe(&m)
+	if m.Index == 0 {
+		return m, errEmpty
+	}
 	m.Name = backup.NewName(m.Index, began, uint16(rand.Uint32()))
 	if m.StateHash, err = cut.StateHash(ctx); err != nil {
 		return m, err

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"dormouse/cluster/keys"
+	"dormouse/internal/freeport"
 )
 
 // startDormouse starts nodes with default settings and waits until all of them vote.
@@ -29,7 +30,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	}
 	s.Version = strings.TrimSpace(strings.TrimPrefix(string(version), "dormoused "))
 	const each = 5 // HTTP, gRPC, Raft, gossip, Redis
-	ports, err := freePorts(each * o.Nodes)
+	ports, err := freeport.Ports(each * o.Nodes)
 	if err != nil {
 		return err
 	}
@@ -47,20 +48,20 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	}
 	join := []string{"--expect", strconv.Itoa(o.Nodes)}
 	for n := range o.Nodes {
-		join = append(join, "--join", local(ports[each*n+2]))
+		join = append(join, "--join", freeport.Addr(ports[each*n+2]))
 	}
 	for n := range o.Nodes {
 		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
 		command := slices.Concat([]string{
 			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile,
-			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
+			"--http-addr", freeport.Addr(mine[0]), "--grpc-addr", freeport.Addr(mine[1]), "--raft-addr", freeport.Addr(mine[2]), "--gossip-addr", freeport.Addr(mine[3]),
 		}, access, join)
 		if n < len(o.Profile) {
 			command = append(command, "--pprof-addr", o.Profile[n])
 		}
 		if o.Redis {
-			command = append(command, "--redis-addr", local(mine[4]))
-			s.Redis = append(s.Redis, local(mine[4]))
+			command = append(command, "--redis-addr", freeport.Addr(mine[4]))
+			s.Redis = append(s.Redis, freeport.Addr(mine[4]))
 		}
 		environ, err := secured.environ(name)
 		if err != nil {
@@ -73,8 +74,8 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 			return err
 		}
 		s.Nodes = append(s.Nodes, p)
-		s.HTTP = append(s.HTTP, scheme+local(mine[0]))
-		s.GRPC = append(s.GRPC, local(mine[1]))
+		s.HTTP = append(s.HTTP, scheme+freeport.Addr(mine[0]))
+		s.GRPC = append(s.GRPC, freeport.Addr(mine[1]))
 	}
 	s.Endpoints = slices.Clone(s.GRPC)
 	if err := s.Await(ctx, func(ctx context.Context) error { return s.allVote(ctx, o.Nodes) }); err != nil {

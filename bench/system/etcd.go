@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"dormouse/internal/freeport"
 )
 
 // startEtcd starts processes that embed etcd with default settings (bench/etcd).
@@ -20,20 +22,20 @@ func startEtcd(ctx context.Context, s *System, o Options) error {
 		return fmt.Errorf("ask %s for its version: %w", binary, err)
 	}
 	s.Version = strings.TrimSpace(string(version))
-	ports, err := freePorts(2 * o.Nodes)
+	ports, err := freeport.Ports(2 * o.Nodes)
 	if err != nil {
 		return err
 	}
 	var cluster []string
 	for n := range o.Nodes {
-		cluster = append(cluster, fmt.Sprintf("n%d=http://%s", n+1, local(ports[2*n+1])))
+		cluster = append(cluster, fmt.Sprintf("n%d=http://%s", n+1, freeport.Addr(ports[2*n+1])))
 	}
 	for n := range o.Nodes {
 		name := fmt.Sprintf("n%d", n+1)
 		p, err := launch(spec{
 			command: []string{
 				binary, "--name", name, "--data-dir", filepath.Join(o.Dir, name),
-				"--client", local(ports[2*n]), "--peer", local(ports[2*n+1]), "--cluster", strings.Join(cluster, ","),
+				"--client", freeport.Addr(ports[2*n]), "--peer", freeport.Addr(ports[2*n+1]), "--cluster", strings.Join(cluster, ","),
 			},
 			dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
 		})
@@ -41,7 +43,7 @@ func startEtcd(ctx context.Context, s *System, o Options) error {
 			return err
 		}
 		s.Nodes = append(s.Nodes, p)
-		s.Endpoints = append(s.Endpoints, local(ports[2*n]))
+		s.Endpoints = append(s.Endpoints, freeport.Addr(ports[2*n]))
 	}
 	return s.Await(ctx, func(ctx context.Context) error {
 		for _, endpoint := range s.Endpoints {

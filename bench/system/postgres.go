@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"dormouse/internal/freeport"
 )
 
 // startPostgres starts a server with default settings, which include
@@ -48,7 +50,7 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return errors.Join(fmt.Errorf("initdb: %w: %s", err, out), awaitGroup(initdb.Process))
 	}
-	ports, err := freePorts(1)
+	ports, err := freeport.Ports(1)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.Nodes, s.Endpoints = []*Process{p}, []string{local(ports[0])}
+	s.Nodes, s.Endpoints = []*Process{p}, []string{freeport.Addr(ports[0])}
 	return s.Await(ctx, func(ctx context.Context) error {
 		out, err := exec.CommandContext(ctx, filepath.Join(bin, "pg_isready"), "-h", "127.0.0.1", "-p", strconv.Itoa(ports[0])).CombinedOutput()
 		if err != nil {

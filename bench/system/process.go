@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -129,32 +127,3 @@ func (p *Process) LastWords() string {
 	raw = bytes.TrimSpace(raw)
 	return strings.ToValidUTF8(string(raw[max(0, len(raw)-most):]), "?")
 }
-
-// Ports below the ephemeral range, so that no outgoing connection takes the port of a
-// node while it is down.
-const (
-	portsFirst = 10000
-	portsCount = 20000
-)
-
-// freePorts returns n unused ports of loopback.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	from := rand.IntN(portsCount)
-	for i := range portsCount {
-		if len(ports) == n {
-			return ports, nil
-		}
-		l, err := net.Listen("tcp", local(portsFirst+(from+i)%portsCount))
-		if err != nil {
-			continue // in use
-		}
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-		if err := l.Close(); err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-	}
-	return nil, errors.New("find a free port: none is free on loopback")
-}
-
-func local(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

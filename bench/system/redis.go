@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"dormouse/internal/freeport"
 )
 
 // startRedis starts a server that flushes its append-only file before it answers.
@@ -26,7 +28,7 @@ func startRedis(ctx context.Context, s *System, o Options) error {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return fmt.Errorf("make Redis's directory: %w", err)
 	}
-	ports, err := freePorts(1)
+	ports, err := freeport.Ports(1)
 	if err != nil {
 		return err
 	}
@@ -40,7 +42,7 @@ func startRedis(ctx context.Context, s *System, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.Nodes, s.Endpoints = []*Process{p}, []string{local(ports[0])}
+	s.Nodes, s.Endpoints = []*Process{p}, []string{freeport.Addr(ports[0])}
 	return s.Await(ctx, func(ctx context.Context) error { return answers(ctx, s.Endpoints[0]) })
 }
 

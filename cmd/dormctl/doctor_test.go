@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/config"
+	"dormouse/internal/freeport"
 	"dormouse/node/nodetest"
 )
 
@@ -106,10 +106,9 @@ func unpacked(t *testing.T, file string) map[string][]byte {
 // unused returns an address of this machine where nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := freeport.Ports(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing was accepted
-	return l.Addr().String()
+	return freeport.Addr(ports[0])
 }

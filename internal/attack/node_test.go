@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"net"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/config"
+	"dormouse/internal/freeport"
 	"dormouse/node"
 )
 
@@ -48,19 +48,9 @@ func startNode(t *testing.T, change func(*config.Config)) *node.Node {
 // freeAddr returns an address of loopback whose port is free for TCP and UDP.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	for range 50 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := l.Addr().String()
-		p, err := net.ListenPacket("udp", addr)
-		_ = l.Close()
-		if err == nil {
-			_ = p.Close()
-			return addr
-		}
+	ports, err := freeport.Ports(1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return ""
+	return freeport.Addr(ports[0])
 }
