@@ -4,6 +4,9 @@ import { line } from './format.js'
 /** The members and elements beyond this number are shown on demand. */
 const shownMax = 50
 
+/** The characters of a folded value. */
+const foldedMax = 60
+
 /** Shows a JSON value as a tree whose branches fold. */
 export function Json({ value, open = 2, label }: { value: unknown; open?: number; label?: string }) {
   return <div class="json mono" tabIndex={0} role="group" aria-label={label ?? 'JSON'}><Root value={value} open={open} /></div>
@@ -35,9 +38,11 @@ function Branch({ name, value, depth, open }: { name?: string; value: unknown; d
   const members: [string, unknown][] = Array.isArray(value) ? value.map((v, i) => [String(i), v]) : Object.entries(value)
   const [left, right] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   if (members.length === 0) return <div class="json-leaf">{key}<span class="json-null">{left}{right}</span></div>
+  const text = line(value, 80)
+  const folded = text.length <= foldedMax ? text : `${left}${text.slice(1, foldedMax)}…${right}`
   return (
     <details open={depth < open}>
-      <summary>{key}<span class="json-fold">{left}{line(value, 80).slice(1, 60)}…{right}</span><span class="json-count">{members.length}</span></summary>
+      <summary>{key}<span class="json-fold">{folded}</span><span class="json-count">{members.length}</span></summary>
       <div class="json-members">
         <Members of={members} depth={depth} open={open} />
       </div>
