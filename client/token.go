@@ -3,16 +3,14 @@ package client
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
-	"strings"
 
 	"google.golang.org/grpc/credentials"
 
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/api/ops"
+	"dormouse/internal/hostcheck"
 	apipb "dormouse/proto/api"
 )
 
@@ -52,19 +50,7 @@ func (o *Options) checkToken() error {
 
 // mayCarryToken reports whether a connection to addr may carry the token.
 func (o *Options) mayCarryToken(addr string) bool {
-	return o.Token == "" || o.TLS != nil || o.Insecure || loopback(addr)
-}
-
-func loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return o.Token == "" || o.TLS != nil || o.Insecure || hostcheck.Loopback(addr)
 }
 
 // bearer adds a token to each call. It implements credentials.PerRPCCredentials. Options check that

@@ -1,7 +1,7 @@
 // Package hostcheck decides whether the Host of an HTTP request is one that a server is
 // known by. A page of another site can make a browser send requests to a server of the
 // local network, by pointing its own name there (DNS rebinding). Such requests carry
-// that name.
+// that name. It also tells which addresses are of this machine.
 package hostcheck
 
 import (

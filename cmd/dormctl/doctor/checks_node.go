@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"dormouse/agent/layout"
-	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
+	"dormouse/internal/hostcheck"
 )
 
 // The checks of each node's own machine and settings.
@@ -165,7 +165,7 @@ func checkSettings(f *facts, found *findings) {
 		if n.Status == nil {
 			continue
 		}
-		if n.Status.Auth == layout.AuthOff && !kit.Loopback(n.Member.GRPCAddr) {
+		if n.Status.Auth == layout.AuthOff && !hostcheck.Loopback(n.Member.GRPCAddr) {
 			found.add(problem, "settings", n.Member.ID, "set auth.mode to tokens (docs/security.md)", "it asks for no credentials at %s: everyone who reaches it may do everything", n.Member.GRPCAddr)
 		} else if n.Status.Insecure {
 			found.add(warning, "settings", n.Member.ID, "start it without --insecure (docs/security.md)", "it was started with --insecure")

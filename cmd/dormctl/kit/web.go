@@ -5,11 +5,11 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
 	"dormouse/internal/clip"
+	"dormouse/internal/hostcheck"
 )
 
 // AskTimeout bounds one question to one node.
@@ -40,16 +40,6 @@ func NewWeb(a *App) (*Web, error) {
 // Close closes the connections that are not in use.
 func (w *Web) Close() { w.client.CloseIdleConnections() }
 
-// Loopback reports whether an address is of this machine.
-func Loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // Get returns the body of the answer of the node at an address, within AskTimeout. An answer other
 // than 200 is an error.
 func (w *Web) Get(ctx context.Context, addr, path string) ([]byte, error) {
@@ -68,7 +58,7 @@ func (w *Web) GetFor(ctx context.Context, addr, path string, timeout time.Durati
 	if err != nil {
 		return nil, err
 	}
-	if w.token != "" && w.TLS == nil && !w.open && !Loopback(addr) {
+	if w.token != "" && w.TLS == nil && !w.open && !hostcheck.Loopback(addr) {
 		return nil, fmt.Errorf("the token would be sent to %s without encryption: use --ca, or allow it with --insecure", addr)
 	}
 	if w.token != "" {

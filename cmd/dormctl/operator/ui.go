@@ -20,6 +20,7 @@ import (
 	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
+	"dormouse/internal/hostcheck"
 )
 
 const (
@@ -109,7 +110,7 @@ func openSignedIn(ctx context.Context, a *kit.App, base *url.URL, page string) (
 	if token == "" {
 		return browse(ctx, a, page)
 	}
-	if ip := net.ParseIP(base.Hostname()); base.Scheme == "http" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) && !a.Insecure {
+	if base.Scheme == "http" && !hostcheck.Loopback(net.JoinHostPort(base.Hostname(), "80")) && !a.Insecure {
 		return cli.Usagef("the token would be sent to %s without encryption: use an https address, or allow it with --insecure", base.Host)
 	}
 	file, err := os.CreateTemp("", "dormctl-ui-*.html") // mode 0600

@@ -37,7 +37,7 @@ export function Messages({ conversation }: { conversation: Schemas['SavedConvers
         atEnd.current = false
         setFrom(Math.max(0, from - pageMessages))
       }}>Show earlier messages</button>}
-      {messages.length === 0 && conversation.pending.length === 0 && <Empty title="Nobody has said anything yet" />}
+      {messages.length === 0 && conversation.pending.length === 0 && <Empty title="There are no messages yet" />}
       {messages.filter((m) => !answers(m, messages)).map((m) => <MessageView key={m.id} of={m} result={resultOf(m, messages)} />)}
       {conversation.pending.map((p) => (
         <article key={p.number} class="message user waits">
