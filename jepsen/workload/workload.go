@@ -60,7 +60,8 @@ func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect
 	return CallFor(ctx, CallMax, p, call, key, effect, in, do)
 }
 
-// CallFor is Call with the timeout most.
+// CallFor is Call with the timeout most. The record of the call has it if it is shorter
+// than CallMax.
 func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -68,7 +69,11 @@ func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, c
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	id := p.Record.Invoke(history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: call, Key: key, In: raw})
+	op := history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: call, Key: key, In: raw}
+	if most < CallMax {
+		op.Patience = most
+	}
+	id := p.Record.Invoke(op)
 	out, err := do(ctx)
 	if err != nil {
 		outcome := history.Refused
