@@ -25,7 +25,7 @@ func gatherStates(ctx context.Context, client *kit.Web, each func(func(n *nodeFa
 	f.StatesAsked = true
 	for range stateTries {
 		each(func(n *nodeFacts) { n.State, n.StateErr = stateOf(ctx, client, n) })
-		if _, ok := stateIndex(f); ok || !pause.For(ctx, stateEvery) {
+		if oneIndex(f) || !pause.For(ctx, stateEvery) {
 			return
 		}
 	}
@@ -43,19 +43,19 @@ func stateOf(ctx context.Context, w *kit.Web, n *nodeFacts) (*document.StateSum,
 	return sum, nil
 }
 
-// stateIndex returns the index of the states that the nodes answered for; ok reports whether it is
-// the same for all that answered.
-func stateIndex(f *facts) (index uint64, ok bool) {
+// oneIndex reports whether all nodes that answered told the state of one index.
+func oneIndex(f *facts) bool {
+	var first *document.StateSum
 	for _, n := range f.Nodes {
 		switch {
 		case n.State == nil:
-		case index == 0:
-			index = n.State.Index
-		case index != n.State.Index:
-			return 0, false
+		case first == nil:
+			first = n.State
+		case n.State.Index != first.Index:
+			return false
 		}
 	}
-	return index, true
+	return true
 }
 
 // checkState compares the rows of all nodes with those that most of them have.
@@ -63,7 +63,7 @@ func checkState(f *facts, found *findings) {
 	if !f.StatesAsked {
 		return
 	}
-	if _, ok := stateIndex(f); !ok {
+	if !oneIndex(f) {
 		found.add(warning, "state", "", "run doctor again when there are fewer writes", "the states could not be compared: the nodes never had one index, in %d tries", stateTries)
 		return
 	}
