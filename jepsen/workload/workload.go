@@ -49,6 +49,19 @@ type Process struct {
 	Record   *history.Recorder
 }
 
+// twins is the distance between the ids of a process and its twins.
+const twins = 1_000
+
+// Twin returns a process that makes calls beside those of p with the same client, so that
+// the client sends them together. i tells the twins of p apart; a twin must have returned
+// from its calls before the next one of the same i is made.
+func (p *Process) Twin(i int) *Process {
+	twin := *p
+	twin.ID += (i + 1) * twins
+	twin.Rand = rand.New(rand.NewPCG(p.Rand.Uint64(), uint64(i)))
+	return &twin
+}
+
 // CallMax bounds one call, so that a process does not wait for the end of a fault.
 const CallMax = 5 * time.Second
 
