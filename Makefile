@@ -133,6 +133,8 @@ ui-test: ## the console in Chromium against three nodes, of which one is killed 
 	npm --prefix ui ci --silent
 	scripts/need_chromium.sh
 	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui test --silent
+	go run ./internal/withcluster -tokens -- npm --prefix ui run --silent test:members
+	go run ./internal/withcluster -nodes 1 -tokens -- npm --prefix ui run --silent test:many
 
 # The pictures that the documentation shows.
 UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
