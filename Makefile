@@ -142,7 +142,7 @@ ui-paint: ## how fast each page of the console paints, from a node of this machi
 	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui run --silent paint
 
 # The pictures that the documentation shows.
-UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
+UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark instances-wide-light pod-wide-dark cluster-quotas-wide-light reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
 
 ui-pictures: ## pictures of all pages into ui/build/pictures, and of some into docs/pictures (2 min)
 	npm --prefix ui ci --silent

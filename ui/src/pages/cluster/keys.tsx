@@ -22,7 +22,7 @@ export function JoinTokens() {
         <p>A node that starts with the token gets the cluster key, encrypted, and joins. The token cannot be revoked: it ends by itself.</p>
       </Action>
     }>
-      <p class="note">Lets a new node join without a copy of the cluster key. No node keeps a record of it.</p>
+      <p class="faint">Lets a new node join without a copy of the cluster key. No node keeps a record of it.</p>
       {made && (
         <Dialog title="A join token" close={() => setMade(undefined)}>
           <div class="prose">

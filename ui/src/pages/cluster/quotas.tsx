@@ -93,7 +93,7 @@ function Default() {
   const quotas = counted.flatMap(([title, , max, write]): [string, string][] => (found.data![max] ? [[title, write(found.data![max]!)]] : []))
   return (
     <Card title="Default policy" side={may('scopes:policy') && <ChangeDefault policy={found.data} done={found.reload} />}>
-      <p class="note">For scopes without a policy of their own.{quotas.length === 0 && ' It limits nothing that a scope holds.'}</p>
+      <p class="faint">For scopes without a policy of their own.{quotas.length === 0 && ' It limits nothing that a scope holds.'}</p>
       {quotas.length > 0 && <Facts of={quotas} />}
     </Card>
   )
