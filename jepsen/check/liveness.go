@@ -143,7 +143,7 @@ func (t *timeline) terms(broken *findings, counts map[string]int) {
 			atRest += termsAStall
 		}
 		term := e.Term
-		if s, ok := sampleOf(e); ok {
+		if s, ok := SampleOf(e); ok {
 			term = s.Term
 		}
 		if term == 0 {
@@ -187,7 +187,7 @@ func (t *timeline) installs(broken *findings, counts map[string]int) {
 	last := map[string]int{}
 	grew := map[string][]grown{}
 	for _, e := range t.Events {
-		s, ok := sampleOf(e)
+		s, ok := SampleOf(e)
 		if !ok {
 			continue
 		}
