@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"strings"
 	"time"
@@ -90,6 +91,9 @@ func (s *targetStage) dial(scope string, roam bool, addrs ...string) (*client.Cl
 		Endpoints: addrs, Fixed: !roam, Scope: scope, DialOptions: []grpc.DialOption{countAttempts()},
 	})
 }
+
+// web implements stage: such a cluster is called over gRPC only.
+func (*targetStage) web() (http.RoundTripper, string) { return nil, "" }
 
 func (s *targetStage) plan() any { return s.target }
 

@@ -3,6 +3,8 @@ package jepsen
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -38,6 +40,9 @@ func (s *changingStage) dial(scope string, roam bool, addrs ...string) (*client.
 	return c, err
 }
 
+// web implements stage: there is no HTTP API.
+func (*changingStage) web() (http.RoundTripper, string) { return nil, "" }
+
 func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -67,11 +72,12 @@ func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 			r.finale(t.Context(), c) // there are no keys
 			for _, group := range c.groups {
 				p := group.last
-				got := s.calls[p.Client]
-				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, rotated(test.want, p.ID)) {
+				last := p.Client.(*client.Client)
+				got := s.calls[last]
+				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, addresses(rotated(test.want, p.ID))) {
 					t.Errorf("the final reads of %s go by %+v", group.workload.Name(), got)
 				}
-				if !slices.Contains(c.clients, p.Client) {
+				if !slices.Contains(c.clients, io.Closer(last)) {
 					t.Errorf("no one closes the last client of %s", group.workload.Name())
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +29,9 @@ type stage interface {
 	// dial returns a client of these addresses. If roam is set, the client may also
 	// use other nodes that it learns of.
 	dial(scope string, roam bool, addrs ...string) (*client.Client, error)
+	// web returns how HTTP calls reach the nodes, and the token that they send; nil if the
+	// HTTP API is not known.
+	web() (http.RoundTripper, string)
 	// plan returns the planned faults, for the record.
 	plan() any
 	// disturb executes the plan and returns once all faults are healed.
@@ -48,6 +53,7 @@ type node struct {
 	name string // name of the host
 	id   string // node id, which may change
 	grpc string // gRPC address
+	url  string // of the HTTP API; "" if it is not known
 }
 
 // bedStage is a cluster that the harness starts.
@@ -157,7 +163,7 @@ func (s *bedStage) nodes() []node {
 	var nodes []node
 	for _, h := range s.bed.Hosts() {
 		if h.Running() {
-			nodes = append(nodes, node{h.Name(), h.Node(), h.GRPC()})
+			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h)})
 		}
 	}
 	return nodes
@@ -168,6 +174,12 @@ func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Clien
 		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: s.bed.Token(), TLS: s.bed.TLS(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
 	})
+}
+
+func (s *bedStage) web() (http.RoundTripper, string) {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return s.bed.Dial(ctx, addr) }, TLSClientConfig: s.bed.TLS(),
+	}, s.bed.Token()
 }
 
 func (s *bedStage) plan() any { return s.acts }

@@ -173,12 +173,13 @@ var mayImport = map[string][]string{
 	"internal/withcluster": {"bench/system", "cluster/keys"},
 
 	// The harness sees only the public contract.
-	"jepsen/history": nil,
-	"jepsen/check":   {"jepsen/history"},
-	"jepsen/model":   {"jepsen/history"},
-	"jepsen/nemesis": {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen/httpclient": {"agent", "client"},
+	"jepsen/history":    nil,
+	"jepsen/check":      {"jepsen/history"},
+	"jepsen/model":      {"jepsen/history"},
+	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
@@ -194,7 +195,7 @@ var mayImport = map[string][]string{
 	"jepsen/seeded":         {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
-	"jepsen/workload":           {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/workload":           {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/workload/appends":   workload,
 	"jepsen/workload/claim":     workload,
 	"jepsen/workload/dedupe":    workload,
