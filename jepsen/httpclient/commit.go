@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -115,12 +116,15 @@ func asked(query url.Values) string {
 	return "?" + query.Encode()
 }
 
+// encode returns a document. It leaves the JSON of callers as it is.
 func encode(m members) []byte {
-	body, err := json.Marshal(m)
-	if err != nil {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(m); err != nil {
 		panic(err) // cannot fail: strings, numbers and valid JSON
 	}
-	return body
+	return body.Bytes()
 }
 
 // one returns the result of a call with one op, whose answer decode reads.
