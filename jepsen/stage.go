@@ -83,8 +83,11 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 	bed, err := testbed.Open(ctx, testbed.Options{
 		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o),
 		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
-		Logf:   func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
-		OnExit: exited,
+		Commands:   slices.Contains(needs, testbed.CanCommand),
+		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
+		Backups:    slices.Contains(needs, testbed.CanBackup),
+		Logf:       func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
+		OnExit:     exited,
 	})
 	if err != nil {
 		return nil, err
