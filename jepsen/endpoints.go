@@ -15,6 +15,7 @@ import (
 	"dormouse/client"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 )
 
@@ -94,6 +95,9 @@ func (s *targetStage) dial(scope string, roam bool, addrs ...string) (*client.Cl
 
 // web implements stage: such a cluster is called over gRPC only.
 func (*targetStage) web() (http.RoundTripper, string) { return nil, "" }
+
+// command implements stage.
+func (*targetStage) command([]string) command.Run { return nil }
 
 func (s *targetStage) plan() any { return s.target }
 

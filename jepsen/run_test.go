@@ -11,6 +11,7 @@ import (
 
 	"dormouse/client"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 )
 
@@ -42,6 +43,9 @@ func (s *changingStage) dial(scope string, roam bool, addrs ...string) (*client.
 
 // web implements stage: there is no HTTP API.
 func (*changingStage) web() (http.RoundTripper, string) { return nil, "" }
+
+// command implements stage.
+func (*changingStage) command([]string) command.Run { return nil }
 
 func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 	for _, test := range []struct {

@@ -173,13 +173,14 @@ var mayImport = map[string][]string{
 	"internal/withcluster": {"bench/system", "cluster/keys"},
 
 	// The harness sees only the public contract.
+	"jepsen/command":    {"agent", "jepsen/httpclient"},
 	"jepsen/httpclient": {"agent", "client"},
 	"jepsen/history":    nil,
 	"jepsen/check":      {"jepsen/history"},
 	"jepsen/model":      {"jepsen/history"},
 	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {

@@ -53,16 +53,16 @@ type attempt struct {
 // may still apply, only an answer that the log decided says that the call was refused: a
 // node that cannot serve a later attempt knows nothing of the earlier one.
 func (c *Client) call(ctx context.Context, r *request, effect bool) error {
-	at, open := c.at.Load(), false
+	at, urls, open := c.at.Load(), c.o.URLs(), false
 	for n := uint64(0); ; n++ {
-		i := (at + n) % uint64(len(c.o.URLs))
-		a := c.attempt(ctx, c.o.URLs[i], r)
+		i := (at + n) % uint64(len(urls))
+		a := c.attempt(ctx, urls[i], r)
 		if a.err == nil {
 			c.at.Store(i)
 			return nil
 		}
 		open = open || effect && a.open
-		again := a.after > 0 && (c.o.Retries || !a.sent && n+1 < uint64(len(c.o.URLs)))
+		again := a.after > 0 && (c.o.Retries || !a.sent && n+1 < uint64(len(urls)))
 		if again && pause.For(ctx, a.after) {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 
 // Options are the options of a client.
 type Options struct {
-	URLs      []string // of nodes, in the order of the attempts
+	URLs      func() []string // of the nodes that a call may use, at least one
 	Token     string
 	ID        string            // begins the idempotency keys; unique to the client
 	Retries   bool              // repeat a call whose outcome is unknown, or that a node could not serve

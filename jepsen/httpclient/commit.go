@@ -161,3 +161,25 @@ func committed(a *answer) (agent.Result, error) {
 	}
 	return out, nil
 }
+
+// CommitBody returns the body of POST /v1/commits, which is also that of dormctl commit.
+func CommitBody(commit agent.Commit) ([]byte, error) {
+	docs := make([]members, len(commit.Ops))
+	for i, op := range commit.Ops {
+		var err error
+		if docs[i], err = opDocument(op); err != nil {
+			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
+		}
+	}
+	body := members{"ops": docs}
+	if f := commit.Fence; f != nil {
+		body["fence"] = members{"claim": f.Claim, "epoch": f.Epoch}
+	}
+	return encode(body), nil
+}
+
+// Committed returns the result that the answer of POST /v1/commits holds.
+func Committed(body []byte) (agent.Result, error) { return committed(&answer{body: body}) }
+
+// Found returns what the answer to a read holds.
+func Found(read string, body []byte) (agent.Found, error) { return found(read)(body) }

@@ -20,9 +20,8 @@ func (b *Bed) findCommand(ctx context.Context) error {
 		return nil
 	}
 	if b.options.Binary != "" {
-		beside := filepath.Join(filepath.Dir(b.binary), "dormctl")
-		if _, err := os.Stat(beside); err == nil {
-			b.ctl, b.can[CanCommand] = beside, true
+		if HasCommand(b.binary) {
+			b.ctl, b.can[CanCommand] = beside(b.binary), true
 			return nil
 		}
 	}
@@ -37,6 +36,17 @@ func (b *Bed) findCommand(ctx context.Context) error {
 	}
 	b.grant(CanCommand, err, "no command of dormctl is run")
 	return nil
+}
+
+func beside(binary string) string { return filepath.Join(filepath.Dir(binary), "dormctl") }
+
+// HasCommand reports whether dormctl lies beside a dormoused.
+func HasCommand(binary string) bool {
+	if binary == "" {
+		return false
+	}
+	_, err := os.Stat(beside(binary))
+	return err == nil
 }
 
 // CommandError is the error of a command that ended with an exit code.

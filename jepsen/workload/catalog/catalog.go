@@ -85,5 +85,8 @@ func WithoutPrograms(workloads []string) []string {
 // overHTTP are the workloads all of whose calls the harness's HTTP client speaks.
 var overHTTP = []string{"append", "claim", "delete", "hibernate", "quota", "register", "set", "turn"}
 
+// ByCommand reports whether a process of a workload can call with dormctl alone.
+func ByCommand(workload string) bool { return workload == "register" }
+
 // OverHTTP reports whether processes of a workload can call over HTTP.
 func OverHTTP(workload string) bool { return slices.Contains(overHTTP, workload) }
