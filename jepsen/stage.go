@@ -202,7 +202,7 @@ func (s *bedStage) command(endpoints []string) command.Run {
 		if exit := (*testbed.CommandError)(nil); errors.As(err, &exit) && exit.Code >= 0 {
 			return stdout, []byte(exit.Said), exit.Code, nil
 		}
-		return stdout, nil, -1, err
+		return stdout, nil, 0, err
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"dormouse/agent"
@@ -93,9 +95,13 @@ func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 		return attempt{err: agent.Errorf(agent.CodeInvalid, "%v", err)}
 	}
 	c.head(req, r, most)
+	// The transport itself repeats a request with an idempotency key whose connection
+	// broke. So the last error does not say whether an earlier connection carried it.
+	var connected atomic.Bool
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}))
 	res, err := c.web.Do(req)
 	if err != nil {
-		sent := !neverSent(err)
+		sent := connected.Load() || !neverSent(err)
 		return attempt{err: lost(sent, err), sent: sent, open: sent, after: restMin}
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read whole, or the connection is broken

@@ -109,3 +109,27 @@ func TestANodeThatIsAwayIsPassedOver(t *testing.T) {
 		t.Errorf("without any node: %v", err)
 	}
 }
+
+// A node that ends within a call may have applied it, although nobody listens any more
+// when the transport asks again.
+func TestANodeThatEndsWithinACallLeavesItOpen(t *testing.T) {
+	var server *httptest.Server
+	calls := 0
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls++; calls == 1 { // leaves a connection that is used again
+			w.Header().Set("Dormouse-Index", "7")
+			_, _ = w.Write([]byte(`{"key":"k","incarnation":1,"revision":1,"index":7,"time":1,"results":[{"op":"put_value","incarnation":1,"revision":1}]}`))
+			return
+		}
+		_ = server.Listener.Close()
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	client := httpclient.New(httpclient.Options{URLs: func() []string { return []string{server.URL} }, ID: "c", Transport: &http.Transport{}})
+	defer client.Close() //nolint:errcheck // there are no calls
+	for _, want := range []agent.Code{"", agent.CodeUnknown} {
+		if _, err := client.In("s").PutValue(t.Context(), agent.PutValue{Key: "k"}); agent.CodeOf(err) != want {
+			t.Errorf("the outcome is %v, want %q", err, want)
+		}
+	}
+}

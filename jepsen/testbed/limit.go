@@ -18,23 +18,8 @@ func (h *Host) Starve(descriptors int, memory int64) error {
 	if pid == 0 {
 		return fmt.Errorf("%s does not run", h.name)
 	}
-	if descriptors >= 0 {
-		open, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
-		if err != nil {
-			return err
-		}
-		if err := limit(pid, unix.RLIMIT_NOFILE, uint64(len(open)+descriptors)); err != nil {
-			return fmt.Errorf("limit the descriptors of %s: %w", h.name, err)
-		}
-	}
-	if memory >= 0 {
-		size, err := addressSpace(pid)
-		if err != nil {
-			return err
-		}
-		if err := limit(pid, unix.RLIMIT_AS, size+uint64(memory)); err != nil {
-			return fmt.Errorf("limit the memory of %s: %w", h.name, err)
-		}
+	if err := starve(pid, descriptors, memory); err != nil {
+		return fmt.Errorf("limit %s: %w", h.name, err)
 	}
 	return nil
 }
@@ -45,6 +30,30 @@ func (h *Host) Feed() error {
 	if pid == 0 {
 		return nil
 	}
+	return feed(pid)
+}
+
+func starve(pid, descriptors int, memory int64) error {
+	if descriptors >= 0 {
+		most, err := boundary(pid, descriptors)
+		if err != nil {
+			return err
+		}
+		if err := limit(pid, unix.RLIMIT_NOFILE, most); err != nil {
+			return err
+		}
+	}
+	if memory < 0 {
+		return nil
+	}
+	size, err := addressSpace(pid)
+	if err != nil {
+		return err
+	}
+	return limit(pid, unix.RLIMIT_AS, size+uint64(memory))
+}
+
+func feed(pid int) error {
 	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_AS} {
 		var l unix.Rlimit
 		if err := unix.Prlimit(pid, what, nil, &l); err != nil {
@@ -56,6 +65,28 @@ func (h *Host) Feed() error {
 		}
 	}
 	return nil
+}
+
+// boundary returns the limit under which a process can open so many more descriptors. A
+// limit bounds the numbers of descriptors, and a new one gets the lowest free number.
+func boundary(pid, more int) (uint64, error) {
+	open, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	if err != nil {
+		return 0, err
+	}
+	used := map[string]bool{}
+	for _, entry := range open {
+		used[entry.Name()] = true
+	}
+	for n := 0; ; n++ {
+		if used[strconv.Itoa(n)] {
+			continue
+		}
+		if more == 0 {
+			return uint64(n), nil
+		}
+		more--
+	}
 }
 
 // limit sets the soft limit of a process.
