@@ -39,12 +39,12 @@ type moving struct {
 }
 
 type eventKey struct {
-	kind     layout.PlacementEventKind
-	from, to string
+	kind          layout.PlacementEventKind
+	from, to, why string
 }
 
-// movePartitions makes the moves and records events: one for all moves with the same kind, source
-// and target.
+// movePartitions makes the moves and records events: one for all moves with the same kind, source,
+// target and reason.
 func (c machineCommit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, error) {
 	if len(p.Moves) > layout.Partitions {
 		return nil, agent.TooLarge("moves", "partitions", len(p.Moves), layout.Partitions)
@@ -69,7 +69,7 @@ func (c machineCommit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, 
 
 func (m *moving) move(p *logpb.PartitionMove) error {
 	if p.GetPartition() >= layout.Partitions {
-		return agent.Invalid("partition", "partition = %d must be below %d", p.GetPartition(), layout.Partitions)
+		return layout.InvalidPartition(int(p.GetPartition()))
 	}
 	now := m.batch.placed.partition(int(p.Partition))
 	if now.Epoch != p.Epoch {
@@ -82,10 +82,16 @@ func (m *moving) move(p *logpb.PartitionMove) error {
 		if now.State != layout.PartitionFree {
 			return wrongState(now, "assigned")
 		}
+		if err := m.mayOwn(p.To, now.ID); err != nil {
+			return err
+		}
 		return m.give(now, p.To, layout.EventAssigned)
 	case logpb.PartitionAction_PARTITION_ACTION_DRAIN:
 		if _, ok := m.batch.placed.lease(p.To); !ok || now.State == layout.PartitionFree || p.To == now.Owner {
 			return wrongState(now, "drained for node "+p.To)
+		}
+		if err := m.mayOwn(p.To, now.ID); err != nil {
+			return err
 		}
 		now.State, now.To = layout.PartitionDraining, p.To
 		return m.store(now, layout.EventDraining, now.Owner, p.To)
@@ -121,13 +127,26 @@ func (m *moving) give(now layout.Partition, to string, kind layout.PlacementEven
 	return m.store(next, kind, now.Owner, to)
 }
 
-// release ends the ownership of a partition. If it was draining for a node that still has a lease,
-// that node becomes the owner at once.
+// mayOwn returns an error if a node is drained.
+func (m *moving) mayOwn(node string, partition int) error {
+	if m.batch.placed.rules.isDrained(node) {
+		return agent.Errorf(agent.CodeConflict, "node %q is drained, so it cannot own partition %d", node, partition)
+	}
+	return nil
+}
+
+// release ends the ownership of a partition. If it was draining for a node that still has a lease
+// and is not drained itself, that node becomes the owner at once, for the reason that the partition
+// drained.
 func (m *moving) release(now layout.Partition) error {
 	if now.State == layout.PartitionFree {
 		return wrongState(now, "released")
 	}
-	if _, ok := m.batch.placed.lease(now.To); ok {
+	if now.State == layout.PartitionDraining && m.Level >= layout.RulesLevel {
+		defer func(why string) { m.why = why }(m.why)
+		m.why = now.Why
+	}
+	if _, ok := m.batch.placed.lease(now.To); ok && !m.batch.placed.rules.isDrained(now.To) {
 		return m.give(now, now.To, layout.EventMoved)
 	}
 	return m.store(layout.Partition{ID: now.ID, State: layout.PartitionFree}, layout.EventReleased, now.Owner, "")
@@ -138,7 +157,7 @@ func (m *moving) store(p layout.Partition, kind layout.PlacementEventKind, from,
 	if err := m.batch.storePartition(p); err != nil {
 		return err
 	}
-	key := eventKey{kind, from, to}
+	key := eventKey{kind, from, to, m.why}
 	at, known := m.of[key]
 	if !known {
 		at = len(m.events)

@@ -39,7 +39,7 @@ func (t *partitionTable) set(p *layout.Partition) {
 	}
 }
 
-// placed holds the nodes' leases and partitions, all in memory.
+// placed holds the nodes' leases, the partitions and the operators' rules, all in memory.
 //
 // Invariant: the owner of a partition has an unexpired lease in leases. The entry whose tick ends a
 // lease frees its node's partitions before the entry's commits run. So a fence check only needs the
@@ -50,6 +50,7 @@ func (t *partitionTable) set(p *layout.Partition) {
 type placed struct {
 	leases []layout.NodeLease // in node order
 	table  *partitionTable
+	rules  rules
 	next   uint64 // number of the next event
 }
 
@@ -84,19 +85,32 @@ func readPlaced(r storage.Reader) (placed, error) {
 		p.next = kv.DecodeNumber(number) + 1
 		return nil
 	})
+	if err != nil {
+		return placed{}, err
+	}
+	p.rules, err = readRules(r)
 	return p, err
 }
 
-func decodePartition(name string, raw []byte) (*layout.Partition, error) {
+// decodePartitionNumber returns the partition that the key of a row names.
+func decodePartitionNumber(name string) (int, error) {
 	if len(name) != 2 || binary.BigEndian.Uint16([]byte(name)) >= layout.Partitions {
-		return nil, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
+		return 0, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
+	}
+	return int(binary.BigEndian.Uint16([]byte(name))), nil
+}
+
+func decodePartition(name string, raw []byte) (*layout.Partition, error) {
+	n, err := decodePartitionNumber(name)
+	if err != nil {
+		return nil, err
 	}
 	var row logpb.PartitionRow
 	if err := command.Unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("decode partition %x: %w", name, err)
 	}
 	p := &layout.Partition{
-		ID: int(binary.BigEndian.Uint16([]byte(name))), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch,
+		ID: n, Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch,
 		State: layout.PartitionOwned, To: row.To, SinceIndex: row.SinceIndex, Since: row.SinceMs, Why: row.Why,
 	}
 	switch {
@@ -170,8 +184,8 @@ func (m *Machine) NodeLeases() []layout.NodeLease {
 	return m.placed.leases
 }
 
-// PartitionsChanged returns a channel that is closed after the next entry that changes an owner, or
-// begins or ends a lease; renewals do not count. Get the channel first, then read the state.
+// PartitionsChanged returns a channel that is closed after the next entry that changes an owner or
+// a rule, or begins or ends a lease; renewals do not count. Get the channel first, then read the state.
 func (m *Machine) PartitionsChanged() <-chan struct{} {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -187,9 +201,9 @@ func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	}
 }
 
-// forgetPlaced deletes all owners, leases and events: they name nodes of another cluster.
+// forgetPlaced deletes all owners, leases, events and rules: they name nodes of another cluster.
 func forgetPlaced(b *storage.Batch) {
-	for _, kind := range []string{kv.KindPartition, kv.KindNodeLease, kv.KindPlacementEvent} {
+	for _, kind := range []string{kv.KindPartition, kv.KindNodeLease, kv.KindPlacementEvent, kv.KindDrained, kv.KindPartitionPin} {
 		b.DeleteRange([]byte(kind), []byte(kv.After(kind)))
 	}
 }

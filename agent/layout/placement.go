@@ -77,6 +77,35 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && n < Partitions && PartitionClaim(n) == claim
 }
 
+// RulesLevel is the feature level from which on members may be drained and partitions pinned.
+const RulesLevel = 8
+
+// DrainedNode is a member that an operator has drained: it owns no partitions and gets none, and
+// stays a member.
+type DrainedNode struct {
+	Node  string
+	Since int64 // Unix ms
+}
+
+// Pin is an operator's rule that a member is to own a partition. While that member cannot, the
+// partition is placed as others are. A pin ends when it is removed, and when the member is drained
+// or leaves.
+type Pin struct {
+	Partition int
+	Node      string
+	Since     int64 // Unix ms
+}
+
+// InvalidPartition is the error for a number that is no partition's.
+func InvalidPartition(n int) *agent.Error {
+	return agent.Invalid("partition", "partition = %d must be from 0 to %d", n, Partitions-1)
+}
+
+// UnknownMember is the error for a name that no member has.
+func UnknownMember(node string) *agent.Error {
+	return agent.Errorf(agent.CodeNotFound, "no member is called %q: dormctl members lists them", node)
+}
+
 // PlacementQuery asks for the owners of partitions.
 type PlacementQuery struct {
 	Scope   string // "" means agent.DefaultScope

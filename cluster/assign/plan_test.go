@@ -58,7 +58,7 @@ func TestWhatTheLeaderPlans(t *testing.T) {
 		"what drains for one that is gone stays":  {table: drained(owned(10), 5, "b"), nodes: []placement.Node{a}, action: layout.PartitionKeep, moves: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			moves := movesOf(plan(c.table, c.nodes, func(int) bool { return c.kept }, &target{}))
+			moves := movesOf(plan(c.table, c.nodes, rules{}, func(int) bool { return c.kept }, &target{}))
 			if len(moves) != c.moves {
 				t.Errorf("%d moves, want %d", len(moves), c.moves)
 			}
@@ -81,7 +81,7 @@ func TestWhoCountsAsOwnerOfWhatDrains(t *testing.T) {
 		{[]placement.Node{{Name: "a"}, {Name: "b"}}, []string{"b", "a"}},
 		{[]placement.Node{{Name: "a"}}, []string{"a", "a"}},
 	} {
-		if target, owners := Target(table, c.nodes); !slices.Equal(owners, c.want) || !slices.Equal(target, c.want) {
+		if target, owners := Target(table, c.nodes, nil); !slices.Equal(owners, c.want) || !slices.Equal(target, c.want) {
 			t.Errorf("of %v: %v count, and %v is aimed at", c.nodes, owners, target)
 		}
 	}
