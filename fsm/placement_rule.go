@@ -171,7 +171,7 @@ func (c machineCommit) pinPartition(p *logpb.PinPartition) (agent.OpResult, erro
 // rulesKnown returns an error below the feature level of the rules.
 func (b *batch) rulesKnown() error {
 	if b.Level < layout.RulesLevel {
-		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support drains and pins yet: upgrade all of them first")
+		return agent.Errorf(agent.CodeConflict, "not all nodes of the cluster support drains and pins yet: upgrade all of them first")
 	}
 	return nil
 }

@@ -125,6 +125,7 @@ type Placement struct {
 	Moving []Partition  // the draining partitions
 	Events []PlacementEvent
 	Owners []string // of each partition, "" for none; only if the query asks for them
+	Pins   []Pin    // by partition; of the requested key's partition only, if the query asks for a key
 
 	Partition  *Partition // of the requested key
 	Candidates []PlacementCandidate
@@ -133,15 +134,16 @@ type Placement struct {
 
 // PlacedNode is a member and its share of the partitions.
 type PlacedNode struct {
-	Node     string
-	Zone     string
-	Weight   int
-	Leased   bool     // it has a lease at Index
-	Owned    int      // partitions, including draining ones
-	Draining int      // …of which are draining
-	Coming   int      // partitions that drain for it
-	Host     bool     // it runs instances and stores no data
-	Handlers []string // its process's Go handlers, as HandlerVersion names them
+	Node      string
+	Zone      string
+	Weight    int
+	Leased    bool     // it has a lease at Index
+	Owned     int      // partitions, including draining ones
+	Draining  int      // …of which are draining
+	Coming    int      // partitions that drain for it
+	Host      bool     // it runs instances and stores no data
+	Handlers  []string // its process's Go handlers, as HandlerVersion names them
+	DrainedAt int64    // when an operator drained it, Unix ms; 0 if it is not drained
 }
 
 // PlacementCandidate is a node that may own a partition; the best candidate comes
@@ -151,6 +153,8 @@ type PlacementCandidate struct {
 	Zone   string
 	Weight int
 	Score  float64 // of the node for this partition; only the order matters
+
+	Drained bool // it may own no partitions
 }
 
 // PlacementForecast is the placement after a node joined or left.

@@ -43,7 +43,7 @@ func (a *Assigner) HandleRule(ctx context.Context, r Rule) Response {
 	}
 	// Nodes of an older version cannot apply a rule.
 	if level := a.Machine.FeatureLevel(); level < layout.RulesLevel {
-		return Response{Refused: agent.CodeUnavailable, Detail: fmt.Sprintf("the cluster is at feature level %d, and this needs level %d: upgrade all nodes first", level, layout.RulesLevel)}
+		return Response{Refused: agent.CodeConflict, Detail: fmt.Sprintf("the cluster is at feature level %d, and this needs level %d: upgrade all nodes first", level, layout.RulesLevel)}
 	}
 	var cmd []byte
 	switch r.Kind {
