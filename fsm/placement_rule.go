@@ -116,7 +116,9 @@ func (c machineCommit) drainNode(p *logpb.DrainNode) (agent.OpResult, error) {
 		b.resume(p.Node)
 		return &agent.DeleteResult{Existed: true}, nil
 	}
-	other := func(l layout.NodeLease) bool { return l.Node != p.Node && !b.placed.rules.isDrained(l.Node) }
+	other := func(l layout.NodeLease) bool {
+		return l.Node != p.Node && b.isNamed(l.Node) && !b.placed.rules.isDrained(l.Node)
+	}
 	if !slices.ContainsFunc(b.placed.leases, other) {
 		return nil, agent.Errorf(agent.CodeConflict,
 			"no other node could own the partitions of node %q: start one, or resume a drained one, and drain this one then", p.Node)
@@ -184,10 +186,16 @@ func (b *batch) rulesOf(node string) error {
 	if err := agent.ValidKey("node", node); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(b.currentRoster().members, func(m layout.Member) bool { return m.ID == node }) {
+	if !b.isNamed(node) {
 		return layout.UnknownMember(node)
 	}
 	return nil
+}
+
+// isNamed reports whether a member has that name. A member that was removed keeps its lease for a
+// while.
+func (b *batch) isNamed(node string) bool {
+	return slices.ContainsFunc(b.currentRoster().members, func(m layout.Member) bool { return m.ID == node })
 }
 
 // endRules removes the rules for a member that has left.

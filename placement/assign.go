@@ -40,7 +40,7 @@ type assignment struct {
 	owner []int       // :: partition → node; -1 for none
 	score [][]float64 // :: node, partition → score; 0 until scoreOn computes it
 	load  []int       // :: node → partitions
-	fair  []float64   // :: node → its share by weight
+	fair  []float64   // :: node → its share; see fairShares
 	free  []bool      // :: partition → it had no owner, so moving it costs nothing
 	fixed []bool      // :: partition → it is pinned to its owner
 }
@@ -48,23 +48,20 @@ type assignment struct {
 func newAssignment(owners []string, nodes []Node, pins map[int]string) *assignment {
 	a := &assignment{
 		nodes: nodes, owner: make([]int, len(owners)),
-		score: make([][]float64, len(nodes)), load: make([]int, len(nodes)), fair: make([]float64, len(nodes)),
+		score: make([][]float64, len(nodes)), load: make([]int, len(nodes)),
 		free: make([]bool, len(owners)), fixed: make([]bool, len(owners)),
 	}
 	at := make(map[string]int, len(nodes))
-	total := 0.0
 	for i, n := range nodes {
 		at[n.Name] = i
-		total += n.weight()
-	}
-	for i, n := range nodes {
-		a.fair[i] = float64(len(owners)) * n.weight() / total
 		a.score[i] = make([]float64, len(owners))
 	}
+	pinned := make([]int, len(nodes))
 	for p, name := range owners {
 		i, known := at[name]
 		if to, exists := at[pins[p]]; exists && (!nodes[to].Closed || known && i == to) {
 			i, known, a.fixed[p] = to, true, true
+			pinned[to]++
 		}
 		if !known {
 			a.owner[p], a.free[p] = -1, true
@@ -73,7 +70,36 @@ func newAssignment(owners []string, nodes []Node, pins map[int]string) *assignme
 		a.owner[p] = i
 		a.load[i]++
 	}
+	a.fair = fairShares(nodes, len(owners), pinned)
 	return a
+}
+
+// fairShares returns each node's share of the partitions: by weight, except that a node to which
+// more are pinned has those, and the others share the rest.
+func fairShares(nodes []Node, partitions int, pinned []int) []float64 {
+	fair, over := make([]float64, len(nodes)), make([]bool, len(nodes))
+	for more := true; more; {
+		more = false
+		rest, total := float64(partitions), 0.0
+		for i, n := range nodes {
+			if over[i] {
+				rest -= fair[i]
+			} else {
+				total += n.weight()
+			}
+		}
+		for i, n := range nodes {
+			if !over[i] {
+				fair[i] = rest * n.weight() / total
+			}
+		}
+		for i := range nodes {
+			if !over[i] && float64(pinned[i]) > fair[i] {
+				fair[i], over[i], more = float64(pinned[i]), true, true
+			}
+		}
+	}
+	return fair
 }
 
 // scoreOn returns the score of a partition on a node. It is computed on demand, because it needs a
