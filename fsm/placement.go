@@ -1,14 +1,15 @@
 package fsm
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"dormouse/agent/layout"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/rule"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -50,7 +51,7 @@ func (t *partitionTable) set(p *layout.Partition) {
 type placed struct {
 	leases []layout.NodeLease // in node order
 	table  *partitionTable
-	rules  rules
+	rules  rule.Rules
 	next   uint64 // number of the next event
 }
 
@@ -88,20 +89,12 @@ func readPlaced(r storage.Reader) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	p.rules, err = readRules(r)
+	p.rules, err = rule.Read(r)
 	return p, err
 }
 
-// decodePartitionNumber returns the partition that the key of a row names.
-func decodePartitionNumber(name string) (int, error) {
-	if len(name) != 2 || binary.BigEndian.Uint16([]byte(name)) >= layout.Partitions {
-		return 0, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
-	}
-	return int(binary.BigEndian.Uint16([]byte(name))), nil
-}
-
 func decodePartition(name string, raw []byte) (*layout.Partition, error) {
-	n, err := decodePartitionNumber(name)
+	n, err := rule.Partition(name)
 	if err != nil {
 		return nil, err
 	}
@@ -192,9 +185,22 @@ func (m *Machine) PartitionsChanged() <-chan struct{} {
 	return m.moved
 }
 
+// ruleReader returns the newest rules to readers; its methods are promoted to Machine.
+type ruleReader struct{ now atomic.Pointer[rule.Rules] }
+
+// DrainedNodes returns the drained members at the newest entry, in node order. The caller must not
+// change the slice.
+func (r *ruleReader) DrainedNodes() []layout.DrainedNode { return r.now.Load().Drained }
+
+// Pins returns the pins at the newest entry, by partition. The caller must not change the slice.
+func (r *ruleReader) Pins() []layout.Pin { return r.now.Load().Pins }
+
 // showPlaced publishes the new owners to readers. Callers hold mu.
 func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	m.placed, m.leaseDue = p, p.lapse(o)
+	if rules := p.rules; moved || m.ruleReader.now.Load() == nil {
+		m.ruleReader.now.Store(&rules)
+	}
 	if moved {
 		close(m.moved)
 		m.moved = make(chan struct{})

@@ -225,6 +225,7 @@ func TestARuleThatCannotBeIsRefusedSim(t *testing.T) {
 			says string
 		}{
 			{"the last one is drained", change(layout.ChangeDrain, "n3"), agent.CodeConflict, "no other node could own"},
+			{"the last one leaves", change(layout.ChangeLeave, "n3"), agent.CodeConflict, "are drained: resume one first"},
 			{"a stranger is drained", change(layout.ChangeDrain, "n9"), agent.CodeNotFound, `no member is called "n9"`},
 			{"a stranger is resumed", change(layout.ChangeResume, "n9"), agent.CodeNotFound, `no member is called "n9"`},
 			{"a pin to a stranger", op.PinPartition(t.Context(), 1, "n9"), agent.CodeNotFound, `no member is called "n9"`},

@@ -33,6 +33,15 @@ func (a *Assigner) isDrained(node string) bool {
 	return slices.ContainsFunc(a.Table.DrainedNodes(), func(d layout.DrainedNode) bool { return d.Node == node })
 }
 
+// MayLeave returns why a node may not be removed: all other nodes that could own its
+// partitions are drained. It returns "" if the node may be removed.
+func (a *Assigner) MayLeave(node string) (refused string) {
+	if a.Table == nil || a.isDrained(node) || len(a.Table.DrainedNodes()) == 0 || len(a.Eligible(node)) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("all other nodes that could own the partitions of node %s are drained: resume one first", node)
+}
+
 // HandleRule makes a rule on the leader. The moves that follow from it begin at
 // once, and HandleRule does not wait for them.
 func (a *Assigner) HandleRule(ctx context.Context, r Rule) Response {
