@@ -31,14 +31,18 @@ async function confirm(page: Page, button: string): Promise<void> {
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** Waits until each node has its share and nothing moves. */
-async function settled(): Promise<void> {
-  for (;;) {
-    const now = await shares()
-    if (now.moving.length === 0 && now.nodes.every((n) => n.owned > 1000)) return
-    await new Promise((next) => setTimeout(next, 200))
+/** Waits for at most 30 s until a condition holds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await holds()); await new Promise((next) => setTimeout(next, 200))) {
+    assert.ok(Date.now() < deadline, `waited 30 s for ${holds}`)
   }
 }
+
+/** Waits until each node has its share and nothing moves. */
+const settled = (): Promise<void> => until(async () => {
+  const now = await shares()
+  return now.moving.length === 0 && now.nodes.every((n) => n.owned > 1000)
+})
 
 test('a node is drained, shows what is left, and is resumed', async () => {
   await settled()
@@ -81,11 +85,12 @@ test('the partition of a key moves to another node, and its pin is removed', asy
   const to = ['n1', 'n2', 'n3'].find((n) => n !== told.owner)!
   const page = await open(browser, 'placement?manager=chats&key=room-77')
   const card = page.getByRole('region', { name: 'Explain a key' })
-  await card.getByRole('button', { name: 'Move' }).click()
+  await card.getByRole('button', { name: 'Move', exact: true }).click()
   await page.getByRole('dialog').getByLabel('Node').selectOption(to)
   await confirm(page, 'Move')
-  await card.getByText(`the partition is pinned to node ${to}`).first().waitFor({ timeout: 30_000 })
-  assert.deepEqual(await call('GET', '/v1/placement/chats/room-77').then((p) => [(p as typeof told).owner, (p as { pin: { node: string } }).pin.node]), [to, to])
+  await until(async () => (await call<typeof told>('GET', '/v1/placement/chats/room-77')).owner === to) // it drains first
+  await card.getByText(`the partition is pinned to node ${to}`).first().waitFor()
+  assert.deepEqual((await shares()).pins.map((p) => [p.partition, p.node]), [[told.partition, to]])
   const pins = page.getByRole('region', { name: 'Pins' })
   await pins.getByText(`partition ${told.partition}`).waitFor()
   await accessible(page)
@@ -99,10 +104,10 @@ test('the partition of a key moves to another node, and its pin is removed', asy
 test('any partition is moved by its number, and a wrong one is explained', async () => {
   const page = await open(browser, 'placement')
   const pins = page.getByRole('region', { name: 'Pins' })
-  await pins.getByRole('button', { name: 'Move' }).click()
+  await pins.getByRole('button', { name: 'Move', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Move a partition' })
   await dialog.getByLabel(/^Partition/).fill('4096')
-  await dialog.getByRole('button', { name: 'Move' }).click()
+  await dialog.getByRole('button', { name: 'Move', exact: true }).click()
   await dialog.getByRole('alert').getByText('must be from 0 to 4095').waitFor()
   await dialog.getByLabel(/^Partition/).fill('4095')
   await dialog.getByLabel('Node').selectOption('n3')

@@ -29,26 +29,24 @@ export default function Placement() {
       ? <>{full(data.owners.length)} partitions on {plural(data.nodes.length, 'node')}{free > 0 && <span class="bad-text"> · {full(free)} without an owner</span>} · {data.moving.length === 0 ? 'nothing moves' : <Badge text={`${data.moving.length} moving`} tone="warn" />}</>
       : 'The keys of live instances hash to partitions; each partition has one owner.'}>
       <div class="placement">
-        <div class="stack">
-          <Card title="Partitions">
-            <Shown of={map}>{(m) => (
-              <>
-                <PartitionMap map={m} />
-                <ul class="legend">
-                  {m.nodes.map((node, i) => {
-                    const share = shares.data?.nodes.find((n) => n.node === node)
-                    return <li key={node}><span class="swatch" style={{ background: colorOf(i) }} /> <strong>{node}</strong> <span class="faint">{full(m.owners.filter((o) => o === i).length)}{share?.zone ? ` · ${share.zone}` : ''}{share?.coming ? ` · ${share.coming} coming` : ''}{share?.draining ? ` · ${share.draining} leaving` : ''}</span></li>
-                  })}
-                </ul>
-                {m.moving.length > 0 && (
-                  <ul class="items">{m.moving.slice(0, 8).map((p) => <li key={p.partition}><span>partition <span class="mono">{p.partition}</span>: {p.from} → {p.to ?? 'anyone'}</span><span class="side">{p.why}</span></li>)}</ul>
-                )}
-              </>
-            )}</Shown>
-          </Card>
-          {shares.data && <Shares shares={shares.data} done={done} />}
-        </div>
+        <Card title="Partitions">
+          <Shown of={map}>{(m) => (
+            <>
+              <PartitionMap map={m} />
+              <ul class="legend">
+                {m.nodes.map((node, i) => {
+                  const share = shares.data?.nodes.find((n) => n.node === node)
+                  return <li key={node}><span class="swatch" style={{ background: colorOf(i) }} /> <strong>{node}</strong> <span class="faint">{full(m.owners.filter((o) => o === i).length)}{share?.zone ? ` · ${share.zone}` : ''}{share?.coming ? ` · ${share.coming} coming` : ''}{share?.draining ? ` · ${share.draining} leaving` : ''}</span></li>
+                })}
+              </ul>
+              {m.moving.length > 0 && (
+                <ul class="items">{m.moving.slice(0, 8).map((p) => <li key={p.partition}><span>partition <span class="mono">{p.partition}</span>: {p.from} → {p.to ?? 'anyone'}</span><span class="side">{p.why}</span></li>)}</ul>
+              )}
+            </>
+          )}</Shown>
+        </Card>
         <div class="aside">
+          {shares.data && <Shares shares={shares.data} done={done} />}
           <Explain manager={query['manager'] ?? ''} name={query['key'] ?? ''} shares={shares.data} onAsk={(manager, key) => route(href('placement', { manager, key }), true)} />
           {shares.data && <Pins shares={shares.data} done={done} />}
           <Card flush title="Newest changes" side={data?.events[0] && <span class="faint"><Ago at={data.events[0].at} /></span>}>

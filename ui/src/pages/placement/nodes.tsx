@@ -12,14 +12,16 @@ type Node = Schemas['PlacementShares']['nodes'][number]
 /** The share of each member, and whether it is drained. done is called after a change. */
 export function Shares({ shares, done }: { shares: Schemas['PlacementShares']; done: () => void }) {
   const columns: Column<Node>[] = [
-    { head: 'Node', width: 'minmax(64px, 1fr)', cell: (n) => <><strong>{n.node}</strong>{n.host && <span class="faint"> host</span>}</> },
-    { head: 'Partitions', width: '88px', number: true, cell: (n) => full(n.owned) },
-    { head: 'State', width: 'minmax(128px, 2fr)', cell: (n) => <State node={n} /> },
+    { head: 'Node', width: 'minmax(44px, 1fr)', cell: (n) => <><strong>{n.node}</strong>{n.host && <span class="faint"> host</span>}</> },
+    { head: 'Partitions', width: '72px', number: true, cell: (n) => full(n.owned) },
+    { head: 'State', width: 'minmax(96px, 2fr)', cell: (n) => <State node={n} /> },
   ]
-  if (may('cluster:change')) columns.push({ head: 'Actions', width: '92px', number: true, cell: (n) => <Actions node={n} done={done} /> })
+  if (may('cluster:change')) columns.push({ head: 'Actions', width: '76px', number: true, cell: (n) => <Actions node={n} done={done} /> })
   return (
     <Card flush title="Nodes">
-      <Table label="Shares" columns={columns} rows={shares.nodes} keyOf={(n) => n.node} />
+      <div class="shares">
+        <Table label="Shares" columns={columns} rows={shares.nodes} keyOf={(n) => n.node} />
+      </div>
     </Card>
   )
 }
