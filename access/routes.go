@@ -53,6 +53,7 @@ var routeNeeds = routes(map[string]need{
 	"leave-node transfer-node": toChangeCluster,
 	"get-settings get-log":     toChangeCluster,
 	"get-profile":              toChangeCluster,
+	"get-state-sum":            toChangeCluster,
 	"list-slow-calls":          toChangeCluster,
 	"list-audit-records":       toChangeCluster,
 	"promote-node demote-node": toChangeCluster,

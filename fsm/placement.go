@@ -186,20 +186,20 @@ func (m *Machine) PartitionsChanged() <-chan struct{} {
 }
 
 // ruleReader returns the newest rules to readers; its methods are promoted to Machine.
-type ruleReader struct{ now atomic.Pointer[rule.Rules] }
+type ruleReader struct{ rules atomic.Pointer[rule.Rules] }
 
 // DrainedNodes returns the drained members at the newest entry, in node order. The caller must not
 // change the slice.
-func (r *ruleReader) DrainedNodes() []layout.DrainedNode { return r.now.Load().Drained }
+func (r *ruleReader) DrainedNodes() []layout.DrainedNode { return r.rules.Load().Drained }
 
 // Pins returns the pins at the newest entry, by partition. The caller must not change the slice.
-func (r *ruleReader) Pins() []layout.Pin { return r.now.Load().Pins }
+func (r *ruleReader) Pins() []layout.Pin { return r.rules.Load().Pins }
 
 // showPlaced publishes the new owners to readers. Callers hold mu.
 func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	m.placed, m.leaseDue = p, p.lapse(o)
-	if rules := p.rules; moved || m.ruleReader.now.Load() == nil {
-		m.ruleReader.now.Store(&rules)
+	if rules := p.rules; moved || m.rules.Load() == nil {
+		m.rules.Store(&rules)
 	}
 	if moved {
 		close(m.moved)

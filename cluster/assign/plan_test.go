@@ -106,7 +106,9 @@ func TestThePlanNamesTheRule(t *testing.T) {
 		"it is pinned where it is":        {owned(1), []placement.Node{a, b}, rules{pins: []layout.Pin{{Partition: 0, Node: "a"}}}, map[string]int{}},
 		"it is pinned to one that is off": {owned(1), []placement.Node{a}, rules{pins: []layout.Pin{{Partition: 0, Node: "b"}}}, map[string]int{}},
 		"some of a drained one's are pinned": {
-			owned(4), []placement.Node{b, {Name: "c"}}, rules{drained: []layout.DrainedNode{{Node: "a"}}, pins: []layout.Pin{{Partition: 1, Node: "c"}}},
+			owned(4),
+			[]placement.Node{b, {Name: "c"}},
+			rules{drained: []layout.DrainedNode{{Node: "a"}}, pins: []layout.Pin{{Partition: 1, Node: "c"}}},
 			map[string]int{"node a is drained": 3, "the partition is pinned to node c": 1},
 		},
 	} {

@@ -34,6 +34,7 @@ func (c ruledCluster) DrainedNodes() []layout.DrainedNode { return c.drained }
 func (ruledCluster) EncodeDrainNode(n string, d bool) []byte {
 	return fmt.Appendf(nil, "drain %s %v", n, d)
 }
+
 func (ruledCluster) EncodePinPartition(n int, to string) []byte {
 	return fmt.Appendf(nil, "pin %d %s", n, to)
 }

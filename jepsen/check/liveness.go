@@ -12,10 +12,6 @@ import (
 // node, repeated during the whole run.
 const PulseWorkload = "pulse"
 
-// HurriedWorkload is the workload whose callers cancel calls early on purpose, to get
-// unknown outcomes. Its failed calls are no findings.
-const HurriedWorkload = "dedupe"
-
 // LivenessName is the Check of the result of Liveness. CountInstalls is the key in its
 // Counts of the number of snapshots that nodes installed.
 const (

@@ -20,6 +20,14 @@ type Sample struct {
 	RSS         int64  `json:"rss,omitempty"`      // bytes
 	Installs    int    `json:"installs,omitempty"` // snapshots that its process installed
 	State       string `json:"state,omitempty"`    // a hash of everything that the node serves; only in a FinalLook
+	Rows        *Rows  `json:"rows,omitempty"`     // of its stored rows; only in a FinalLook, and nil if the node has no such call
+}
+
+// Rows are hashes of all rows that a node stores, whether or not a call serves them.
+type Rows struct {
+	Index uint64            `json:"index"` // of the log
+	Hash  string            `json:"hash"`
+	Kinds map[string]string `json:"kinds"` // :: kind → hash of its rows
 }
 
 // FinalLook is the name of the samples that Convergence judges. Each look samples

@@ -55,7 +55,7 @@ var contract = []string{
 // added are paths that the contract does not specify.
 var added = []string{
 	"PATCH /v1/checkpoints/{key}/cron", "PATCH /v1/managers/{manager}/instances/{key}/cron",
-	"GET /v1/placement", "GET /v1/placement/partitions", "GET /v1/cluster/instances", "GET /v1/cluster/history", "GET /v1/cluster/settings", "GET /v1/cluster/audit", "GET /v1/cluster/log", "GET /v1/cluster/slow-calls", "GET /v1/cluster/profile", "GET /v1/managers/{manager}/watch", "GET /v1/managers/{manager}/instances/{key}/watch",
+	"GET /v1/placement", "GET /v1/placement/partitions", "GET /v1/cluster/instances", "GET /v1/cluster/history", "GET /v1/cluster/settings", "GET /v1/cluster/audit", "GET /v1/cluster/log", "GET /v1/cluster/slow-calls", "GET /v1/cluster/state-sum", "GET /v1/cluster/profile", "GET /v1/managers/{manager}/watch", "GET /v1/managers/{manager}/instances/{key}/watch",
 	"GET /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes/{name}", "POST /v1/pods/{manager}/{key}/hibernate", "POST /v1/pods/{manager}/{key}/fork",
 	"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}",
 	"POST /v1/tokens", "GET /v1/tokens", "GET /v1/tokens/{id}", "DELETE /v1/tokens/{id}", "GET /v1/whoami",

@@ -725,6 +725,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/state-sum": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A hash of all rows of this node, and of the rows of each kind
+         * @description Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-state-sum"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/transfer": {
         parameters: {
             query?: never;
@@ -4523,6 +4543,19 @@ export interface components {
              */
             ttl_ms?: number | null;
         };
+        KindSum: {
+            /**
+             * Format: int64
+             * @description Of keys and values, before compression
+             */
+            bytes: number;
+            /** @description xxHash64 of the rows, in hex: equal on all nodes at one index */
+            hash: string;
+            /** @description Such as thread or entry */
+            kind: string;
+            /** Format: int64 */
+            rows: number;
+        };
         Lease: {
             /** Format: int64 */
             acquired_at: number;
@@ -7594,6 +7627,19 @@ export interface components {
             initial_state?: {
                 [key: string]: unknown;
             } | null;
+        };
+        StateSum: {
+            /** @description SHA-256 over all rows: equal on all nodes at one index */
+            hash: string;
+            /**
+             * Format: int64
+             * @description The log index of the state
+             */
+            index: number;
+            /** @description The kinds that have rows */
+            kinds: components["schemas"]["KindSum"][];
+            /** @description The answering node */
+            node: string;
         };
         Stored: {
             manager: string;
@@ -11223,6 +11269,58 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SlowCalls"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-state-sum": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "hash": "9f86d0",
+                     *       "index": 7,
+                     *       "kinds": [
+                     *         {
+                     *           "bytes": 180,
+                     *           "hash": "000000000000002f",
+                     *           "kind": "thread",
+                     *           "rows": 2
+                     *         }
+                     *       ],
+                     *       "node": "n1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StateSum"];
                 };
             };
             400: components["responses"]["Invalid"];
