@@ -110,8 +110,8 @@ func TestANodeThatIsAwayIsPassedOver(t *testing.T) {
 	}
 }
 
-// A node that ends within a call may have applied it, although nobody listens any more
-// when the transport asks again.
+// A node that ends within a call may have applied it, although the port is closed when
+// the transport asks again.
 func TestANodeThatEndsWithinACallLeavesItOpen(t *testing.T) {
 	var server *httptest.Server
 	calls := 0

@@ -58,7 +58,7 @@ func restorePoint(ctx context.Context, a *act) (undo, error) {
 	var taken error
 	backing := a.background(ctx, func(ctx context.Context) {
 		if pause.For(ctx, between(a.draw, 0, a.For/3)) {
-			taken = a.dormctl(ctx, "backup", "now")
+			taken = dormctl(ctx, a, "backup", "now")
 		}
 	})
 	return func(ctx context.Context) error {
@@ -71,12 +71,12 @@ func restorePoint(ctx context.Context, a *act) (undo, error) {
 			a.note("no mark was written")
 			return nil
 		}
-		return a.restoreAt(ctx, marks, unknown, marks[a.draw.IntN(len(marks))].index)
+		return restoreAt(ctx, a, marks, unknown, marks[a.draw.IntN(len(marks))].index)
 	}, nil
 }
 
 // restoreAt restores the cluster at an index and judges the marks there.
-func (a *act) restoreAt(ctx context.Context, marks []mark, unknown []string, index uint64) error {
+func restoreAt(ctx context.Context, a *act, marks []mark, unknown []string, index uint64) error {
 	h, err := a.Bed.AddHost(ctx)
 	if err != nil {
 		return err
@@ -102,17 +102,19 @@ func (a *act) restoreAt(ctx context.Context, marks []mark, unknown []string, ind
 		a.broken(h, "a restored node does not start", "restored at entry %d: %v", index, err)
 		return err
 	}
-	there, err := a.marksOn(ctx, h)
+	there, err := marksOn(ctx, a, h)
 	if err != nil {
 		return err
 	}
 	a.note("the state restored at entry %d holds %d of %d marks", index, len(there), len(marks))
-	a.judgeMarks(h, there, marks, unknown, index)
+	for _, rule := range wrongMarks(there, marks, unknown, index) {
+		a.broken(h, "a restored state is another one", "%s", rule)
+	}
 	return nil
 }
 
 // marksOn returns the keys of the marks of this step on a host's node.
-func (a *act) marksOn(ctx context.Context, h *testbed.Host) (map[string]bool, error) {
+func marksOn(ctx context.Context, a *act, h *testbed.Host) (map[string]bool, error) {
 	c, err := a.Dial(h.GRPC())
 	if err != nil {
 		return nil, err
@@ -130,13 +132,6 @@ func (a *act) marksOn(ctx context.Context, h *testbed.Host) (map[string]bool, er
 		if page.After = list.Next; page.After == "" {
 			return there, nil
 		}
-	}
-}
-
-// judgeMarks compares the marks of a restored state with the acknowledged ones.
-func (a *act) judgeMarks(h *testbed.Host, there map[string]bool, marks []mark, unknown []string, index uint64) {
-	for _, rule := range wrongMarks(there, marks, unknown, index) {
-		a.broken(h, "a restored state is another one", "%s", rule)
 	}
 }
 

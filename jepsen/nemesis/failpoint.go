@@ -46,7 +46,7 @@ func meet(p failpoint.Point, crash bool) func(ctx context.Context, a *act) (undo
 			a.mayExit(h, "killed")
 		}
 		err = h.Failpoint(order)
-		stop := a.background(ctx, func(ctx context.Context) { a.lead(ctx, h, p) })
+		stop := a.background(ctx, func(ctx context.Context) { lead(ctx, a, h, p) })
 		return func(ctx context.Context) error {
 			stop()
 			err := errors.Join(err, h.Failpoint(""))
@@ -62,7 +62,7 @@ func meet(p failpoint.Point, crash bool) func(ctx context.Context, a *act) (undo
 }
 
 // lead brings a node to a point that calls alone may not reach.
-func (a *act) lead(ctx context.Context, h *testbed.Host, p failpoint.Point) {
+func lead(ctx context.Context, a *act, h *testbed.Host, p failpoint.Point) {
 	switch p {
 	case failpoint.InstallReceived, failpoint.InstallReplaced:
 		// It is away until the others have truncated the log that it would need.

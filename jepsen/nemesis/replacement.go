@@ -28,23 +28,23 @@ type replacement func(ctx context.Context, a *act, h *testbed.Host) error
 // made: the first one may have founded the cluster. It replaces as many as its time
 // allows.
 func replaceEach(by replacement) func(ctx context.Context, a *act) (undo, error) {
-	return func(ctx context.Context, a *act) (undo, error) { return a.replaceAll(ctx, a.members(), by) }
+	return func(ctx context.Context, a *act) (undo, error) { return replaceAll(ctx, a, a.members(), by) }
 }
 
 // replaceFounder replaces the first node in both ways.
 func replaceFounder(ctx context.Context, a *act) (undo, error) {
 	first := a.members()[0]
-	return a.replaceAll(ctx, []*testbed.Host{first}, func(ctx context.Context, a *act, h *testbed.Host) error {
+	return replaceAll(ctx, a, []*testbed.Host{first}, func(ctx context.Context, a *act, h *testbed.Host) error {
 		return errors.Join(revive(ctx, a, h), succeed(ctx, a, h))
 	})
 }
 
-func (a *act) replaceAll(ctx context.Context, hosts []*testbed.Host, by replacement) (undo, error) {
+func replaceAll(ctx context.Context, a *act, hosts []*testbed.Host, by replacement) (undo, error) {
 	release, err := a.claim(ctx, hosts...)
 	if err != nil {
 		return nil, err
 	}
-	mended, err := a.spare(ctx, hosts[0])
+	mended, err := spare(ctx, a, hosts[0])
 	if err != nil {
 		release()
 		return nil, err
@@ -75,7 +75,7 @@ func (a *act) replaceAll(ctx context.Context, hosts []*testbed.Host, by replacem
 }
 
 // spare reserves one of the losses of a disk that the cluster tolerates.
-func (a *act) spare(ctx context.Context, h *testbed.Host) (mended func(), err error) {
+func spare(ctx context.Context, a *act, h *testbed.Host) (mended func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.For)
 	defer cancel()
 	return a.holds.harm(ctx, h.Name(), (len(a.members())-1)/2)
@@ -97,7 +97,7 @@ func revive(ctx context.Context, a *act, h *testbed.Host) error {
 // name of its own.
 func succeed(ctx context.Context, a *act, h *testbed.Host) error {
 	a.mayExit(h, "exit code 7")
-	if err := a.dormctl(ctx, "leave", h.Node()); err != nil {
+	if err := dormctl(ctx, a, "leave", h.Node()); err != nil {
 		return err
 	}
 	a.seat(h, false)
@@ -109,7 +109,7 @@ func succeed(ctx context.Context, a *act, h *testbed.Host) error {
 
 // dormctl runs a command of an operator until it succeeds. Exit code 4 is a refusal that
 // holds; the others may pass.
-func (a *act) dormctl(ctx context.Context, args ...string) error {
+func dormctl(ctx context.Context, a *act, args ...string) error {
 	var endpoints []string
 	for _, h := range a.members() {
 		endpoints = append(endpoints, h.GRPC())
