@@ -42,9 +42,7 @@ func starve(ways string, what func(a *act) (descriptors int, memory int64)) func
 		return func(ctx context.Context) error {
 			defer release()
 			err := errors.Join(err, h.Feed())
-			if h.Running() {
-				a.mustRun(h)
-			}
+			a.settle(ctx, h, endsItself) // a node that has begun to stop needs a moment
 			return errors.Join(err, a.run(ctx, h))
 		}, err
 	}
