@@ -31,19 +31,16 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.keys[r.Header.Get("Idempotency-Key")]++
 	n.mu.Unlock()
 	w.Header().Set("Dormouse-Index", "7")
-	switch code, status := codes[answer], 0; {
-	case answer == "cut":
+	switch answer {
+	case "cut":
 		panic(http.ErrAbortHandler)
-	case answer == "half":
+	case "half":
 		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte(`{"index":`))
-	case answer == "ok":
+	case "ok":
 		_, _ = w.Write([]byte(`{"key":"k","incarnation":1,"revision":1,"index":7,"time":1,"results":[{"op":"put_value","incarnation":1,"revision":1}]}`))
-	case answer == "nothing":
-		_, _ = w.Write([]byte(`{}`))
 	default:
-		status = code
-		w.WriteHeader(status)
+		w.WriteHeader(codes[answer])
 		_, _ = fmt.Fprintf(w, `{"code":%q,"detail":"d","revision":3}`, answer)
 	}
 }
