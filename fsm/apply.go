@@ -164,9 +164,11 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	if !ok {
 		return agent.Decided{}, err
 	}
-	if !seededbug.Is(seededbug.HalfACommitApplied) {
+	if !seededbug.Is(seededbug.HalfACommitApplied) && !(seededbug.Is(seededbug.RefusedAtQuotaStays) && refusal.Code == agent.CodeQuotaExceeded) {
 		b.Rows.Rollback(m)
-		b.Changes = b.Changes[:told]
+		if !seededbug.Is(seededbug.FeedTellsOfRefused) {
+			b.Changes = b.Changes[:told]
+		}
 	}
 	b.roster, b.placed, b.imports, b.MintBase, b.Defaults, b.Deletions = roster, placed, imported, mintBase, defaults, deletions
 	return refused(refusal), nil

@@ -23,6 +23,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		}
 		return erasedSince(b.Entry, scope, fence)
 	}
+	if seededbug.Is(seededbug.FenceCheckedOnce) && checkedBefore(b.Progress.Index, scope, fence) {
+		return nil
+	}
 	row, err := claim.LoadStanding(b.Entry, scope, fence.Claim)
 	if err != nil {
 		return err
@@ -36,6 +39,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	}
 	if row == nil || row.Epoch != fence.Epoch {
 		return claim.FencedRefusal(fence.Claim, fence.Epoch, row)
+	}
+	if seededbug.Is(seededbug.FenceCheckedOnce) {
+		checked(b.Progress.Index, scope, fence)
 	}
 	return erasedSince(b.Entry, scope, fence)
 }

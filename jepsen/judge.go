@@ -49,7 +49,8 @@ func judge(ctx context.Context, h *history.History, name string) check.Result {
 	if err != nil {
 		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build has no such checker: %v", err)}
 	}
-	return w.Check(ctx, h.Of(name))
+	of := h.Of(name)
+	return check.Corrupt(of, w.Check(ctx, of))
 }
 
 // reached reports whether the run entered a phase.
