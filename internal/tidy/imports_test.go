@@ -196,6 +196,7 @@ var mayImport = map[string][]string{
 	// The workloads: what they share, a package each, their list, and their tests' histories.
 	"jepsen/workload":           {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/workload/appends":   workload,
+	"jepsen/workload/changes":   workload,
 	"jepsen/workload/claim":     workload,
 	"jepsen/workload/dedupe":    workload,
 	"jepsen/workload/deletes":   workload,
@@ -216,7 +217,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/watch":     workload,
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
-		"jepsen/workload/appends", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
+		"jepsen/workload/appends", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
 		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
 		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",

@@ -8,6 +8,7 @@ import (
 
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/appends"
+	"dormouse/jepsen/workload/changes"
 	"dormouse/jepsen/workload/claim"
 	"dormouse/jepsen/workload/dedupe"
 	"dormouse/jepsen/workload/deletes"
@@ -31,6 +32,7 @@ import (
 // all makes every workload there is.
 var all = []func() workload.Workload{
 	appends.New,
+	changes.New,
 	claim.New,
 	dedupe.New,
 	deletes.New,
