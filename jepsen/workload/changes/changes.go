@@ -82,7 +82,8 @@ type poll struct {
 type polled struct {
 	Changes []told `json:"changes,omitempty"`
 	Through uint64 `json:"through,omitempty"`
-	End     string `json:"end,omitempty"` // code of an error, or what ended the watch
+	End     string `json:"end,omitempty"`   // code of an error, or what ended the watch
+	Floor   uint64 `json:"floor,omitempty"` // of compacted: the feed begins there
 }
 
 // told is one change of a feed.

@@ -193,6 +193,9 @@ func (j *judge) judgeFeed() {
 		for _, c := range p.out.Changes {
 			has[change{c.Key, c.Deleted}] = true
 		}
+		if p.out.Floor > 0 && len(all) > 0 && all[0].index < p.out.Floor {
+			j.add("feed too short", []int{p.call}, "%s was told that the feed begins at index %d, although %s was made at %d", workload.NameOf(j.ops[p.call]), p.out.Floor, all[0].change, all[0].index)
+		}
 		from, _ := slices.BinarySearchFunc(all, p.in.From, func(k *known, index uint64) int { return cmp.Compare(k.index, index) })
 		for _, k := range all[from:] {
 			if k.index > to.From || k.index == to.From && (k.first < 0 || k.ordinal >= to.Skip) {
@@ -211,8 +214,8 @@ func (j *judge) judgeFeed() {
 			j.add("change left out", calls, "%s told of the changes from %d.%d to %d.%d without %s, which was made at index %d",
 				workload.NameOf(j.ops[p.call]), p.in.From, p.in.Skip, to.From, to.Skip, k.change, k.index)
 		}
-		if p.out.End == "nothing" || p.out.End == string(agent.CodeCompacted) || p.out.End == string(agent.CodeDeleted) {
-			j.add("feed ended", []int{p.call}, "%s ended with %q although nothing was deleted and the feed is short", workload.NameOf(j.ops[p.call]), p.out.End)
+		if p.out.End == "nothing" || p.out.End == string(agent.CodeDeleted) {
+			j.add("feed ended", []int{p.call}, "%s ended with %q although nothing was deleted", workload.NameOf(j.ops[p.call]), p.out.End)
 		}
 	}
 }

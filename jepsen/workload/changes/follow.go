@@ -25,10 +25,13 @@ func follow(ctx context.Context, p *workload.Process, key string) {
 	defer func() { open.close() }()
 	for range pollsMax {
 		out := pollOnce(ctx, p, key, at, open)
-		if out.End != "" {
+		if out.End != "" && out.Floor == 0 {
 			return
 		}
-		at = after(at, out)
+		if at = after(at, out); out.Floor > 0 {
+			open.close()
+			open = openFeed(ctx, p, key, at)
+		}
 		if slow {
 			workload.Hang(ctx, slowFor)
 		}
@@ -48,13 +51,19 @@ func whole(ctx context.Context, p *workload.Process, key string, until uint64) e
 	defer cancel()
 	at := poll{From: 1, Until: until}
 	open := openFeed(ctx, p, key, at)
-	defer open.close()
+	defer func() { open.close() }()
 	for at.From <= until {
 		out := pollOnce(ctx, p, key, at, open)
-		if out.End != "" || ctx.Err() != nil {
-			return fmt.Errorf("the feed ended before index %d: %s %w", until, out.End, context.Cause(ctx))
+		if out.End != "" && out.Floor == 0 {
+			return fmt.Errorf("the feed ended before index %d with %q", until, out.End)
 		}
-		at = after(at, out)
+		if ctx.Err() != nil {
+			return fmt.Errorf("the feed did not come to index %d: %w", until, ctx.Err())
+		}
+		if at = after(at, out); out.Floor > 0 {
+			open.close()
+			open = openFeed(ctx, p, key, at)
+		}
 	}
 	return nil
 }
@@ -63,6 +72,9 @@ func whole(ctx context.Context, p *workload.Process, key string, until uint64) e
 func after(at poll, out polled) poll {
 	if n := len(out.Changes); n > 0 {
 		at.From, at.Skip = out.Changes[n-1].Index, out.Changes[n-1].Ordinal+1
+	}
+	if out.Floor > at.From {
+		at.From, at.Skip = out.Floor, 0
 	}
 	if out.Through >= at.From {
 		at.From, at.Skip = out.Through+1, 0
@@ -135,7 +147,8 @@ func (out *polled) take(e event, more bool) {
 	case e.err != nil:
 		out.End = string(agent.CodeOf(e.err))
 	case e.Last():
-		out.End = string(agent.EndOfChanges(e.Event).Code)
+		end := agent.EndOfChanges(e.Event)
+		out.End, out.Floor = string(end.Code), end.Floor
 	default:
 		for i := range e.Changes {
 			c := &e.Changes[i]
