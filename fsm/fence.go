@@ -14,6 +14,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if fence == nil || seededbug.Is(seededbug.NoFenceCheck) || seededbug.Is(seededbug.FenceCheckedEarly) {
 		return nil
 	}
+	if b.shared {
+		b.machine.Counters.SharedFences.Add(1)
+	}
 	if err := agent.ValidKey("fence.claim", fence.Claim); err != nil {
 		return err
 	}

@@ -68,6 +68,7 @@ type Machine struct {
 
 	moved chan struct{} // closed and replaced when placed changes; guarded by mu
 
+	Counters txn.Counters  // of what was applied; for metrics
 	restores atomic.Uint64 // number of snapshots that replaced the state
 	tokens   atomic.Uint64 // changes whenever a token is added or removed
 

@@ -146,6 +146,7 @@ func (b *batch) sweepLeases(tick uint64) error {
 		if leaseLapse(l, b.Opening) > tick {
 			continue
 		}
+		b.machine.Counters.LeasesEnded.Add(1)
 		if err := b.dropLease(l.Node, layout.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
 			return err
 		}

@@ -128,6 +128,7 @@ func (m *moving) release(now layout.Partition) error {
 		return wrongState(now, "released")
 	}
 	if _, ok := m.batch.placed.lease(now.To); ok {
+		m.batch.machine.Counters.Drained.Add(1)
 		return m.give(now, now.To, layout.EventMoved)
 	}
 	return m.store(layout.Partition{ID: now.ID, State: layout.PartitionFree}, layout.EventReleased, now.Owner, "")

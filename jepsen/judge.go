@@ -38,7 +38,7 @@ func Judge(ctx context.Context, h *history.History) *report.Run {
 		wait.Go(func() { out.Results[i] = judge(limited, h, name) })
 	}
 	wait.Wait()
-	out.Results = append(out.Results, check.Convergence(h), check.Liveness(h))
+	out.Results = append(out.Results, check.Convergence(h), check.Liveness(h), check.Coverage(h))
 	out.Verdict = check.Worst(out.Results)
 	out.Took = time.Since(began)
 	return out

@@ -55,8 +55,8 @@ var trials = []Trial{
 	// Snapshots.
 	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: "liveness"},
 	{Bug: seededbug.ReviewsLostInSnapshot, Workloads: []string{review}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: convergence},
-	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: convergence},
-	{Bug: seededbug.DueOutlivesInstall, Workloads: []string{review}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: convergence},
+	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{turn}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence},
+	{Bug: seededbug.DueOutlivesInstall, Workloads: []string{review}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence},
 	{Bug: seededbug.DedupeLostInSnapshot, Workloads: []string{"dedupe"}, Nemeses: []string{installing}, Time: 40 * time.Second, Seed: 1, Check: "dedupe"},
 
 	// The state machine.
