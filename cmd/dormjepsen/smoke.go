@@ -20,7 +20,7 @@ func smokeParts() []part {
 		{"3-disk", jepsen.Options{Workloads: []string{"append", "delete", "watch"}, Nemeses: []string{"disk"}, Nodes: 3}},
 		{"4-membership", jepsen.Options{Workloads: []string{"turn", "instance", "erase-live", "hibernate"}, Nemeses: []string{"membership", "transfer"}, Nodes: 3}},
 		{"5-lost-disk", jepsen.Options{Workloads: []string{"dedupe", "delete", "erase", "hibernate"}, Nemeses: []string{"corrupt", "lost-disk"}, Nodes: 3}},
-		{"6-power", jepsen.Options{Workloads: []string{"register", "set", "review", "fork"}, Nemeses: []string{"power"}, Nodes: 1}},
+		{"6-power", jepsen.Options{Workloads: []string{"register", "set", "review", "fork", "lists"}, Nemeses: []string{"power"}, Nodes: 1}},
 	}
 }
 

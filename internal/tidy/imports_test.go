@@ -204,6 +204,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/fork":      workload,
 	"jepsen/workload/hibernate": workload,
 	"jepsen/workload/instance":  workload,
+	"jepsen/workload/lists":     workload,
 	"jepsen/workload/plan":      workload,
 	"jepsen/workload/pod":       append(workload, "instance/pod", "jepsen/workload/instance"),
 	"jepsen/workload/quota":     workload,
@@ -218,7 +219,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
 		"jepsen/workload/appends", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
-		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
+		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/lists", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
 		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",
 	},

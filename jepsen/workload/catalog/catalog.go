@@ -16,6 +16,7 @@ import (
 	"dormouse/jepsen/workload/fork"
 	"dormouse/jepsen/workload/hibernate"
 	"dormouse/jepsen/workload/instance"
+	"dormouse/jepsen/workload/lists"
 	"dormouse/jepsen/workload/plan"
 	"dormouse/jepsen/workload/pod"
 	"dormouse/jepsen/workload/quota"
@@ -37,6 +38,7 @@ var all = []func() workload.Workload{
 	dedupe.New,
 	deletes.New,
 	hibernate.New,
+	lists.New,
 	recall.New,
 	register.New,
 	set.New,
