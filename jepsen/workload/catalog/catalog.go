@@ -10,6 +10,7 @@ import (
 	"dormouse/jepsen/workload/appends"
 	"dormouse/jepsen/workload/changes"
 	"dormouse/jepsen/workload/claim"
+	"dormouse/jepsen/workload/conversations"
 	"dormouse/jepsen/workload/dedupe"
 	"dormouse/jepsen/workload/deletes"
 	"dormouse/jepsen/workload/erase"
@@ -35,6 +36,7 @@ var all = []func() workload.Workload{
 	appends.New,
 	changes.New,
 	claim.New,
+	conversations.New,
 	dedupe.New,
 	deletes.New,
 	hibernate.New,
