@@ -129,7 +129,7 @@ func (m *Machine) adopt(g *generation) error {
 	m.mu.Lock()
 	old := m.gen
 	if old != nil && seededbug.Is(seededbug.DueOutlivesInstall) {
-		next = m.due
+		next = txn.DueTimes{}
 	}
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
 	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be a different one

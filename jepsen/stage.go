@@ -77,7 +77,7 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 	bed, err := testbed.Open(ctx, testbed.Options{
 		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o),
 		EnvOf: func(host string) map[string]string { return knobsOf(o, host) },
-		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
+		Net:   !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
 		Logf:   func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit: exited,
 	})

@@ -151,7 +151,7 @@ var about = map[Bug]string{
 	DedupeLostInSnapshot:  "snapshots do not contain the stored answers",
 	ReviewsLostInSnapshot: "snapshots do not contain the reviews",
 	CacheOutlivesInstall:  "the cache of apply keeps its rows when a snapshot is installed",
-	DueOutlivesInstall:    "the times at which rows fall due are not read again when a snapshot is installed",
+	DueOutlivesInstall:    "the times at which rows fall due are lost when a snapshot is installed",
 
 	NoDedupe:              "a request that is sent again applies again",
 	MapOrder:              "incarnations depend on the order of a map",

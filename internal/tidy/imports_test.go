@@ -202,6 +202,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/dedupe":        workload,
 	"jepsen/workload/deletes":       workload,
 	"jepsen/workload/erase":         workload,
+	"jepsen/workload/export":        workload,
 	"jepsen/workload/fork":          workload,
 	"jepsen/workload/hibernate":     workload,
 	"jepsen/workload/instance":      workload,
@@ -220,7 +221,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
 		"jepsen/workload/appends", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/conversations", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
-		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/lists", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
+		"jepsen/workload/export", "jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/lists", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
 		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",
 	},

@@ -14,6 +14,7 @@ import (
 	"dormouse/jepsen/workload/dedupe"
 	"dormouse/jepsen/workload/deletes"
 	"dormouse/jepsen/workload/erase"
+	"dormouse/jepsen/workload/export"
 	"dormouse/jepsen/workload/fork"
 	"dormouse/jepsen/workload/hibernate"
 	"dormouse/jepsen/workload/instance"
@@ -39,6 +40,7 @@ var all = []func() workload.Workload{
 	conversations.New,
 	dedupe.New,
 	deletes.New,
+	export.New,
 	hibernate.New,
 	lists.New,
 	recall.New,
