@@ -38,6 +38,11 @@ func fillAllKinds(r *subject) {
 		r.tb.Fatal(err)
 	}
 	owners.must(7, layout.PartitionAssign, "n1")
+	if err := owners.renew("n2", "life-1"); err != nil {
+		r.tb.Fatal(err)
+	}
+	owners.rule(r.machine.EncodePinPartition(8, "n1"))
+	owners.rule(r.machine.EncodeDrainNode("n2", true))
 	request := agent.Commit{Request: agent.Request{Client: "c", Seq: 3, TTL: time.Hour}, Ops: []agent.Op{&agent.PutValue{Key: "asked"}}}
 	if d := r.batch(request)[0]; d.Err != nil {
 		r.tb.Fatal(d.Err)

@@ -36,6 +36,7 @@ type Options struct {
 type Machine struct {
 	encoders
 	watches
+	ruleReader
 
 	options Options
 	data    *dataDir  // directories and snapshots

@@ -8,6 +8,8 @@ var kindNames = map[string]string{
 	KindPartition:               "partition",
 	KindNodeLease:               "node_lease",
 	KindPlacementEvent:          "placement_event",
+	KindDrained:                 "drained",
+	KindPartitionPin:            "partition_pin",
 	KindClient:                  "client",
 	KindAnswers:                 "answers",
 	KindDueTick:                 "due_tick",

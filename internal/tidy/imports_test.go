@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"cluster/peer":              {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
+		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/rule", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),
 	"fsm/metadata":            noun("fsm/checkpoint"),
+	"fsm/rule":                noun("agent/layout", "storage"),
 	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
@@ -173,12 +174,14 @@ var mayImport = map[string][]string{
 	"internal/withcluster": {"bench/system", "cluster/keys"},
 
 	// The harness sees only the public contract.
-	"jepsen/history": nil,
-	"jepsen/check":   {"jepsen/history"},
-	"jepsen/model":   {"jepsen/history"},
-	"jepsen/nemesis": {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen/command":    {"agent", "jepsen/httpclient"},
+	"jepsen/httpclient": {"agent", "client"},
+	"jepsen/history":    nil,
+	"jepsen/check":      {"jepsen/history"},
+	"jepsen/model":      {"jepsen/history"},
+	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
@@ -194,7 +197,7 @@ var mayImport = map[string][]string{
 	"jepsen/seeded":         {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
-	"jepsen/workload":               {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/workload":               {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/workload/appends":       workload,
 	"jepsen/workload/changes":       workload,
 	"jepsen/workload/claim":         workload,

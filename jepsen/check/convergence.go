@@ -25,7 +25,7 @@ func Convergence(h *history.History) Result {
 	var broken findings
 	nodes := map[string]Sample{}
 	for _, e := range look {
-		if s, ok := sampleOf(e); ok {
+		if s, ok := SampleOf(e); ok {
 			nodes[e.Node] = s
 		} else {
 			broken.add("no answer", e.Node, fmt.Sprintf("node %s did not answer after the healing: %s", e.Node, e.Detail))

@@ -106,7 +106,7 @@ type nodeMet struct {
 }
 
 func (c *coverage) sample(e history.Event) {
-	s, ok := sampleOf(e)
+	s, ok := SampleOf(e)
 	if !ok {
 		return
 	}

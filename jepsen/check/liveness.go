@@ -46,7 +46,8 @@ const (
 // succeeds within RecoveryMax after the last fault. The numbers of terms and installed
 // snapshots are bounded. Goroutines, descriptors and memory return to normal.
 // Processes end only because of a fault. Calls fail with internal or corrupt only
-// while a disk is being damaged. A rolling restart fails no call.
+// while a disk is being damaged. A rolling restart fails no call. A scope that floods leaves
+// the others room.
 func Liveness(h *history.History) Result {
 	began := time.Now()
 	r := Result{Check: LivenessName, Verdict: OK, Counts: map[string]int{}}
@@ -62,6 +63,7 @@ func Liveness(h *history.History) Result {
 	run.exits(&broken, r.Counts)
 	run.codes(&broken)
 	run.rolling(&broken, r.Counts)
+	run.tenants(&broken, r.Counts)
 	run.notes(&broken)
 	if len(commits) == 0 && len(broken.list) == 0 {
 		r.Verdict, r.Why = Unknown, "no commit was ever acknowledged to the process that measures liveness"
@@ -143,7 +145,7 @@ func (t *timeline) terms(broken *findings, counts map[string]int) {
 			atRest += termsAStall
 		}
 		term := e.Term
-		if s, ok := sampleOf(e); ok {
+		if s, ok := SampleOf(e); ok {
 			term = s.Term
 		}
 		if term == 0 {
@@ -187,7 +189,7 @@ func (t *timeline) installs(broken *findings, counts map[string]int) {
 	last := map[string]int{}
 	grew := map[string][]grown{}
 	for _, e := range t.Events {
-		s, ok := sampleOf(e)
+		s, ok := SampleOf(e)
 		if !ok {
 			continue
 		}

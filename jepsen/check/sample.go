@@ -112,9 +112,10 @@ func phase(h *history.History, name string) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// sampleOf decodes an EventSample; ok reports whether its node answered.
-func sampleOf(e history.Event) (s Sample, ok bool) {
-	return s, e.Kind == history.EventSample && len(e.Data) > 0 && json.Unmarshal(e.Data, &s) == nil
+// SampleOf decodes an EventSample; ok reports whether its node answered.
+func SampleOf(e history.Event) (s Sample, ok bool) {
+	ok = e.Kind == history.EventSample && len(e.Data) > 0 && json.Unmarshal(e.Data, &s) == nil
+	return s, ok
 }
 
 // findings collects violations: the first few of each rule.

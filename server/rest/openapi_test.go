@@ -47,7 +47,7 @@ var contract = []string{
 	"PUT /v1/managers/{manager}/instances/{key}/timers/{timer}", "DELETE /v1/managers/{manager}/instances/{key}/timers/{timer}",
 	"POST /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes", "POST /v1/pods/{manager}/{key}/nodes/{name}/ensure",
 	"POST /v1/pods/{manager}/{key}/reconcile", "POST /v1/pods/{manager}/{key}/mutate",
-	"GET /v1/cluster", "POST /v1/cluster/join-tokens", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup", "GET /v1/cluster/backups", "POST /v1/cluster/backups", "GET /v1/placement/{manager}/{key}",
+	"GET /v1/cluster", "POST /v1/cluster/join-tokens", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "POST /v1/cluster/drain", "POST /v1/cluster/resume", "PUT /v1/placement/partitions/{partition}", "DELETE /v1/placement/partitions/{partition}", "GET /v1/cluster/backup", "GET /v1/cluster/backups", "POST /v1/cluster/backups", "GET /v1/placement/{manager}/{key}",
 	"GET /v1/scopes", "GET /v1/default-policy", "PUT /v1/default-policy", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}", "GET /v1/changes",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }

@@ -140,13 +140,22 @@ func readScope(ctx context.Context, p *workload.Process, scope string) (state, e
 	return out, nil
 }
 
+// exporter is a client that exports scopes.
+type exporter interface {
+	ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error
+}
+
 // copied exports a scope, imports it into a new one, reads and deletes that.
 func (w *export) copied(ctx context.Context, p *workload.Process, key string) (state, error) {
 	to := fmt.Sprintf("%s-copy-%d", scopeOf(p, key), w.names.Add(1))
+	source, may := p.Client.(exporter)
+	if !may { // of another protocol, which has no such call
+		return state{}, nil
+	}
 	return workload.CallFor(ctx, importMax, p, callExport, key, false, struct{}{}, func(ctx context.Context) (state, error) {
 		var header *agent.ScopeHeader
 		var chunks [][]byte
-		if err := p.Client.ExportScope(ctx, scopeOf(p, key), func(part agent.ScopePart) error {
+		if err := source.ExportScope(ctx, scopeOf(p, key), func(part agent.ScopePart) error {
 			if part.Header != nil { // the stream began again, or begins
 				header, chunks = part.Header, nil
 			}

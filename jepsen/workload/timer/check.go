@@ -237,7 +237,7 @@ func (a *alarms) judgeEvery(op history.Op, t *alarm, p timerSeen, times int) {
 }
 
 // judgeLast checks that every timer which fires once has fired, unless it was
-// cancelled or set again.
+// cancelled or replaced.
 func (a *alarms) judgeLast(op history.Op, times map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(a.set)) {
 		t := a.set[name]

@@ -13,7 +13,7 @@ import (
 )
 
 // timer sets timers of live instances, which fire once or every second, and cancels
-// some. A third of the sets sets a timer again that the same process has set before. A
+// some. A third of the sets replaces a timer of the same process. A
 // firing leaves an entry with the name of the set in the instance's thread, in the commit
 // that acknowledges the occurrence. So at each index thread and timers together show how
 // often each set has fired.
@@ -24,7 +24,7 @@ type timer struct {
 
 	mu  sync.Mutex
 	set map[string][]string // :: key → ids of timers, oldest first; guarded by mu
-	own map[owned]string    // the timer that a process may set again; guarded by mu
+	own map[owned]string    // the timer that a process may replace; guarded by mu
 }
 
 // owned is an instance whose timers a process has set.
@@ -71,7 +71,7 @@ const (
 // is unique.
 type timerCall struct {
 	Name  string `json:"name,omitempty"`  // of a cancellation: the timer's id
-	Again string `json:"again,omitempty"` // the id of the timer that is set again; "" means a new timer, with the id Name
+	Again string `json:"again,omitempty"` // the id of the timer that it replaces; "" means a new timer, with the id Name
 	At    int64  `json:"at,omitempty"`    // Unix ms; of a timer that fires once
 	Every bool   `json:"every,omitempty"` // fires every second; otherwise once
 }
@@ -131,7 +131,7 @@ func (w *timer) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// mine returns the timer that the process set last and may set again, or "".
+// mine returns the timer that the process set last and may replace, or "".
 func (w *timer) mine(p *workload.Process, key string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
