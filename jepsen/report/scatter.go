@@ -59,6 +59,7 @@ func scatter(h *history.History, t *timeline) *figure {
 	f.plot.Y.Scale = plot.LogScale{}
 	f.plot.Y.Tick.Marker = plot.TickerFunc(decades)
 	f.plot.Y.Min, f.plot.Y.Max = decade(low, math.Floor), decade(high, math.Ceil)
+	f.plot.Y.Max = max(f.plot.Y.Max, 10*f.plot.Y.Min) // an axis without a range would begin below zero
 	for _, o := range outcomes {
 		if len(points[o.outcome]) == 0 {
 			continue
