@@ -165,7 +165,7 @@ func (g *Group) openParts() {
 	g.roster = &membership.Roster{Raft: g.raft, Machine: g.machine, Peers: g.o.Peers, Self: g.self}
 	g.proposer = proposer.New(proposer.Options{
 		Machine: g.machine, Raft: g.raft, Term: g.term, Writable: func() error { return g.leader.Writable() },
-		Fatal: g.o.Fatal, Logger: g.logger, Metrics: g.metrics,
+		Fatal: g.o.Fatal, Logger: g.logger, Metrics: g.metrics, EntryCommits: g.o.EntryCommits,
 	})
 	g.index = proposer.NewReadIndex(proposer.ReadIndexOptions{Node: g.o.NodeID, Logs: g.stores.Logs, Voters: g.o.Peers}, g.proposer)
 	g.compactor = &compactor{

@@ -11,11 +11,13 @@ type Stats struct {
 	proposer.Stats
 	Snapshots uint64 // snapshots that compaction asked for
 	Installs  uint64 // snapshots that this node received from a leader and installed
+
+	Truncations uint64 // suffixes of this node's log that a leader's entries replaced
 }
 
 // Stats returns the group's counters.
 func (g *Group) Stats() Stats {
-	return Stats{Stats: g.metrics.Stats(), Snapshots: g.compactor.snapshots.Load(), Installs: g.guard.Installs()}
+	return Stats{Stats: g.metrics.Stats(), Snapshots: g.compactor.snapshots.Load(), Installs: g.guard.Installs(), Truncations: g.stores.Truncations()}
 }
 
 // Collector returns the counters and histograms for Prometheus.
@@ -36,6 +38,7 @@ var counters = []struct {
 	{describe("wall_backs_total", "Log entries proposed while the system clock was behind the log."), func(s Stats) uint64 { return s.WallBacks }},
 	{describe("snapshots_total", "Snapshots that compaction asked for."), func(s Stats) uint64 { return s.Snapshots }},
 	{describe("snapshot_installs_total", "Snapshots that this node received from a leader and installed."), func(s Stats) uint64 { return s.Installs }},
+	{describe("log_truncations_total", "Ends of this node's log that a leader's entries replaced."), func(s Stats) uint64 { return s.Truncations }},
 }
 
 var (

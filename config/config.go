@@ -104,6 +104,7 @@ type Raft struct {
 	SnapshotEntries int64 `yaml:"snapshot_entries"` // entries of log after which a snapshot is taken; a restart replays them
 	TrailingBytes   int64 `yaml:"trailing_bytes"`   // bytes of log that are kept behind a snapshot, for slow followers
 	TrailingEntries int64 `yaml:"trailing_entries"` // most entries of log that are kept behind a snapshot
+	EntryCommits    int   `yaml:"entry_commits"`    // most commits that a leader packs into one entry of the log; fewer make each entry faster, and cost throughput
 }
 
 // Listen returns the address of the connections between nodes.
@@ -263,7 +264,7 @@ func Default() Config {
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
 			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
-			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
+			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000, EntryCommits: entryCommitsMax,
 		},
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
 		Auth:      Auth{CertificateRules: []CertificateRule{}, OIDCAlgorithms: []string{"RS256", "ES256"}, OIDCClaim: "sub", OIDCRules: []OIDCRule{}},

@@ -27,8 +27,9 @@ const (
 	inFlightBytesMax    = 1 << 40
 	logBytesMin         = 64 << 10 // the log's bytes are counted in these units
 	logBytesMax         = 1 << 40
-	snapshotEntriesMin  = 100 // a snapshot is a flush: too expensive for a handful of writes
+	snapshotEntriesMin  = 50 // a snapshot is a flush: too expensive for a handful of writes
 	logEntriesMax       = 100_000_000
+	entryCommitsMax     = 1024 // the work of one apply
 	leaseMin            = 500 * time.Millisecond
 	leaseMax            = 10 * time.Minute
 	zoneBytesMax        = 64
@@ -61,6 +62,7 @@ func (c Config) validate() error {
 	between(&v, "raft.snapshot_entries", c.Raft.SnapshotEntries, snapshotEntriesMin, logEntriesMax)
 	between(&v, "raft.trailing_bytes", c.Raft.TrailingBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.trailing_entries", c.Raft.TrailingEntries, 1, logEntriesMax)
+	between(&v, "raft.entry_commits", int64(c.Raft.EntryCommits), 1, entryCommitsMax)
 	c.validateAuth(&v)
 	c.validateBackup(&v)
 	c.validateCertificates(&v)

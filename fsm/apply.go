@@ -26,6 +26,7 @@ type batch struct {
 	moved    bool // placed has changed other than by lease renewals
 	imports  imports
 	imported bool // an import has ended
+	shared   bool // the entry has several commits
 }
 
 // entryRowsBytesMax is how much an entry may have written when another commit begins to run in it:
@@ -65,6 +66,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
 	decided := make([]agent.Decided, len(p.Commits))
+	b.shared = len(p.Commits) > 1
 	for i, raw := range p.Commits {
 		c, err := command.DecodeLogCommit(raw)
 		if err != nil {
@@ -164,9 +166,11 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	if !ok {
 		return agent.Decided{}, err
 	}
-	if !seededbug.Is(seededbug.HalfACommitApplied) {
+	if !seededbug.Is(seededbug.HalfACommitApplied) && !(seededbug.Is(seededbug.RefusedAtQuotaStays) && refusal.Code == agent.CodeQuotaExceeded) {
 		b.Rows.Rollback(m)
-		b.Changes = b.Changes[:told]
+		if !seededbug.Is(seededbug.FeedTellsOfRefused) {
+			b.Changes = b.Changes[:told]
+		}
 	}
 	b.roster, b.placed, b.imports, b.MintBase, b.Defaults, b.Deletions = roster, placed, imported, mintBase, defaults, deletions
 	return refused(refusal), nil

@@ -14,6 +14,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if fence == nil || seededbug.Is(seededbug.NoFenceCheck) || seededbug.Is(seededbug.FenceCheckedEarly) {
 		return nil
 	}
+	if b.shared {
+		b.machine.Counters.SharedFences.Add(1)
+	}
 	if err := agent.ValidKey("fence.claim", fence.Claim); err != nil {
 		return err
 	}
@@ -22,6 +25,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 			return err
 		}
 		return erasedSince(b.Entry, scope, fence)
+	}
+	if seededbug.Is(seededbug.FenceCheckedOnce) && checkedBefore(b.Progress.Index, scope, fence) {
+		return nil
 	}
 	row, err := claim.LoadStanding(b.Entry, scope, fence.Claim)
 	if err != nil {
@@ -36,6 +42,9 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	}
 	if row == nil || row.Epoch != fence.Epoch {
 		return claim.FencedRefusal(fence.Claim, fence.Epoch, row)
+	}
+	if seededbug.Is(seededbug.FenceCheckedOnce) {
+		checked(b.Progress.Index, scope, fence)
 	}
 	return erasedSince(b.Entry, scope, fence)
 }

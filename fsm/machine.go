@@ -13,6 +13,7 @@ import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
+	"dormouse/internal/seededbug"
 	"dormouse/recall"
 	"dormouse/storage"
 )
@@ -68,6 +69,7 @@ type Machine struct {
 
 	moved chan struct{} // closed and replaced when placed changes; guarded by mu
 
+	Counters txn.Counters  // of what was applied; for metrics
 	restores atomic.Uint64 // number of snapshots that replaced the state
 	tokens   atomic.Uint64 // changes whenever a token is added or removed
 
@@ -117,7 +119,9 @@ func (m *Machine) adopt(g *generation) error {
 		return err
 	}
 	m.imports.Store(&imported)
-	m.hot = kv.NewApplyCache(kv.ApplyCacheBytesMax)
+	if m.hot == nil || !seededbug.Is(seededbug.CacheOutlivesInstall) {
+		m.hot = kv.NewApplyCache(kv.ApplyCacheBytesMax)
+	}
 	m.chains.reset()
 	if m.chainNext = done.Chain; done.Index > 0 {
 		m.chains.add(done.Index, done.Chain) // a leader's stamp may name this entry
@@ -125,6 +129,9 @@ func (m *Machine) adopt(g *generation) error {
 
 	m.mu.Lock()
 	old := m.gen
+	if old != nil && seededbug.Is(seededbug.DueOutlivesInstall) {
+		next = txn.DueTimes{}
+	}
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
 	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be a different one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level

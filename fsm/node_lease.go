@@ -10,6 +10,7 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -57,6 +58,9 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it expires", p.Node)
 	}
 	now := c.Progress.Tick
+	if seededbug.Is(seededbug.WallClockLease) {
+		now = uint64(c.Progress.Wall)
+	}
 	lease := layout.NodeLease{
 		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: command.Duration(p.TtlMs), BegunTick: now, ArmedTick: now,
 	}
@@ -135,10 +139,14 @@ func (b *batch) dropLease(node string, kind layout.PlacementEventKind, why strin
 // sweepLeases ends all leases that have expired at a tick. It visits each lease in memory: at most
 // one per member.
 func (b *batch) sweepLeases(tick uint64) error {
+	if seededbug.Is(seededbug.WallClockLease) {
+		tick = uint64(b.Progress.Wall)
+	}
 	for _, l := range b.placed.leases { // ranges over the slice as it was before
 		if leaseLapse(l, b.Opening) > tick {
 			continue
 		}
+		b.machine.Counters.LeasesEnded.Add(1)
 		if err := b.dropLease(l.Node, layout.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
 			return err
 		}

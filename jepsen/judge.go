@@ -38,7 +38,7 @@ func Judge(ctx context.Context, h *history.History) *report.Run {
 		wait.Go(func() { out.Results[i] = judge(limited, h, name) })
 	}
 	wait.Wait()
-	out.Results = append(out.Results, check.Convergence(h), check.Liveness(h))
+	out.Results = append(out.Results, check.Convergence(h), check.Liveness(h), check.Coverage(h))
 	out.Verdict = check.Worst(out.Results)
 	out.Took = time.Since(began)
 	return out
@@ -49,7 +49,8 @@ func judge(ctx context.Context, h *history.History, name string) check.Result {
 	if err != nil {
 		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build has no such checker: %v", err)}
 	}
-	return w.Check(ctx, h.Of(name))
+	of := h.Of(name)
+	return check.Corrupt(of, w.Check(ctx, of))
 }
 
 // reached reports whether the run entered a phase.

@@ -184,9 +184,15 @@ func (r *run) header(ctx context.Context) (history.Header, error) {
 	if err != nil {
 		return history.Header{}, err
 	}
+	settings := map[string]map[string]string{}
+	for _, n := range r.stage.nodes() {
+		if own := knobsOf(o, n.name); own != nil && o.Target == nil {
+			settings[n.name] = own
+		}
+	}
 	return history.Header{
 		Workloads: o.Workloads, Nemeses: o.Nemeses, Seed: o.Seed, Nodes: o.Nodes, Time: o.Time, Started: time.Now().UTC(),
-		Run: r.id, Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Plan: plan,
+		Run: r.id, Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Plan: plan, Settings: settings,
 	}, nil
 }
 

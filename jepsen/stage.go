@@ -85,7 +85,8 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 	}
 	bed, err := testbed.Open(ctx, testbed.Options{
 		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o, needs),
-		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
+		EnvOf: func(host string) map[string]string { return knobsOf(o, host) },
+		Net:   !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
 		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && testbed.HasCommand(o.Binary),
 		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
 		Backups:    slices.Contains(needs, testbed.CanBackup),
@@ -220,6 +221,8 @@ func (s *bedStage) sample(ctx context.Context, name string) (check.Sample, error
 	return check.Sample{
 		Leader: s.host(is.Leader), Term: is.Term, Commit: is.Commit, Applied: is.Applied, Chain: is.Chain,
 		Goroutines: is.Goroutines, Descriptors: is.Descriptors, RSS: is.RSS, Installs: is.Installs,
+		Snapshots: is.Snapshots, Truncations: is.Truncations,
+		Answered: is.Answered, SharedFences: is.SharedFences, LeasesEnded: is.LeasesEnded, Drained: is.Drained,
 	}, err
 }
 

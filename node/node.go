@@ -198,7 +198,7 @@ func (n *Node) openGroup() error {
 		Learned: n.heard, Lookup: n.lookup(),
 		Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,
 		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes,
-		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), AcceptDamage: c.Raft.AcceptDamage,
+		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), EntryCommits: c.Raft.EntryCommits, AcceptDamage: c.Raft.AcceptDamage,
 		Placement: n.placement(),
 	})
 	return fault("open the Raft group", err, codeFailed)

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"dormouse/internal/seededbug"
 )
 
 // State is the version of an agent's memories. Equal states of one agent have
@@ -153,7 +155,11 @@ func (k *cachedIndex) catchUp(source Source, want State) error {
 	known := k.state.Generation == want.Generation
 	if known {
 		var err error
-		if known, err = source.Deleted(k.state.Deletes, k.index.Remove); err != nil {
+		since := k.state.Deletes
+		if seededbug.Is(seededbug.RecallMissesDeletes) {
+			since = min(since+1, want.Deletes)
+		}
+		if known, err = source.Deleted(since, k.index.Remove); err != nil {
 			return fmt.Errorf("read deleted memories: %w", err)
 		}
 	}

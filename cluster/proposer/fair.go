@@ -30,6 +30,8 @@ type fairQueue struct {
 	count   int
 	bytes   int
 
+	commitsMax int // of an entry; 0 means BatchCommitsMax
+
 	last   string // the tenant of the newest commit; the node's own commits have none
 	shared int    // entries for which shareMax holds
 }
@@ -76,20 +78,20 @@ func (q *fairQueue) add(tenant string, w pending) bool {
 
 // cut removes and returns the commits of one entry. The first of them may have any size.
 func (q *fairQueue) cut() []pending {
-	share := BatchCommitsMax
+	share := q.most()
 	if q.shared > 0 && q.count > 0 {
 		q.shared--
 		share = shareMax
 	}
-	out := make([]pending, 0, min(q.count, BatchCommitsMax))
+	out := make([]pending, 0, min(q.count, q.most()))
 	size := 0
 	var full []*tenantQueue // have their share of the entry
-	for fits := true; fits && len(q.turns) > 0 && len(out) < BatchCommitsMax; {
+	for fits := true; fits && len(q.turns) > 0 && len(out) < q.most(); {
 		t := q.turns[0]
 		alone := len(q.turns) == 1
 		t.credit += quantumBytes
 		n := 0
-		for n < len(t.waiting) && t.took < share && len(out) < BatchCommitsMax {
+		for n < len(t.waiting) && t.took < share && len(out) < q.most() {
 			bytes := len(t.waiting[n].cmd)
 			if bytes+commitBytes > t.credit && !alone && len(out) > 0 {
 				break
@@ -124,6 +126,14 @@ func (q *fairQueue) cut() []pending {
 	return out
 }
 
+// most returns the most commits of an entry.
+func (q *fairQueue) most() int {
+	if q.commitsMax == 0 {
+		return BatchCommitsMax
+	}
+	return q.commitsMax
+}
+
 // remove removes the first n commits of the tenant at the front.
 func (q *fairQueue) remove(t *tenantQueue, n int) {
 	for _, w := range t.waiting[:n] {
@@ -148,6 +158,6 @@ func (q *fairQueue) clear() (all []pending) {
 	for _, t := range q.turns {
 		all = append(all, t.waiting...)
 	}
-	*q = fairQueue{}
+	*q = fairQueue{commitsMax: q.commitsMax}
 	return all
 }

@@ -124,6 +124,24 @@ func TestOneTenantAloneFillsEntries(t *testing.T) {
 	}
 }
 
+// A setting can make entries smaller, and a queue that was cleared keeps it.
+func TestAnEntryHasAtMostTheCommitsOfTheSetting(t *testing.T) {
+	q := New(Options{EntryCommits: 3}).queue
+	q.clear()
+	cmds(&q, "one", 4, 10)
+	cmds(&q, "other", 3, 10)
+	var sizes []int
+	for q.count > 0 {
+		sizes = append(sizes, len(q.cut()))
+	}
+	if len(sizes) != 3 || sizes[0] != 3 || sizes[1] != 3 || sizes[2] != 1 {
+		t.Errorf("7 commits are in entries of %v", sizes)
+	}
+	if n := New(Options{EntryCommits: 5000}).queue.most(); n != BatchCommitsMax {
+		t.Errorf("a larger setting allows %d", n)
+	}
+}
+
 func BenchmarkQueue(b *testing.B) {
 	for _, tenants := range []int{1, 16} {
 		b.Run(fmt.Sprintf("tenants=%d", tenants), func(b *testing.B) {

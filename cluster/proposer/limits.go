@@ -12,6 +12,7 @@ const (
 	// costs more than a share of an fsync saves.
 	BatchBytesMax = 512 << 10
 	// BatchCommitsMax bounds the commits of one entry, and so the work of one apply.
+	// Options.EntryCommits can only be less.
 	BatchCommitsMax = 1024
 
 	// CommitBytesMax is the largest encoded commit: the largest that request

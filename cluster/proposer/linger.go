@@ -54,7 +54,7 @@ func (p *Proposer) expect(settled *batch) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answered := len(settled.done)
-	expected := min(p.queue.count+answered, BatchCommitsMax)
+	expected := min(p.queue.count+answered, p.queue.most())
 	if p.queue.shared > 0 && p.queue.count > 0 { // what is left of one tenant's commits would make others wait
 		return false
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Fatal    func(error)           // called if the state machine did not decide an entry
 	Logger   hclog.Logger
 	Metrics  *Metrics
+
+	EntryCommits int // most commits of an entry; 0 means BatchCommitsMax
 }
 
 // Proposer packs the commits and reads that wait into log entries, one entry in
@@ -79,7 +81,7 @@ type Proposer struct {
 
 // New returns a proposer that accepts commits while o.Term is not nil.
 func New(o Options) *Proposer {
-	return &Proposer{Options: o, wake: make(chan struct{}, 1), abandoned: make(chan struct{})}
+	return &Proposer{Options: o, queue: fairQueue{commitsMax: min(o.EntryCommits, BatchCommitsMax)}, wake: make(chan struct{}, 1), abandoned: make(chan struct{})}
 }
 
 // Wake makes Run look at the term again.

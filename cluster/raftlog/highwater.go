@@ -54,6 +54,8 @@ type highWater struct {
 	Reach   atomic.Uint64 // the last entry of the log or of the newest snapshot, whichever is higher
 	Damaged atomic.Bool   // reach < mark since the log was opened
 	due     chan struct{} // the mark lags by markEntries; never closed
+
+	truncations atomic.Uint64 // suffixes beyond the newest snapshot that were removed
 }
 
 func newHighWater(logs raft.LogStore, stable raft.StableStore, newest *NewestSnapshot, logger hclog.Logger) *highWater {
@@ -139,6 +141,9 @@ func (s *highWater) DeleteRange(lowest, highest uint64) error {
 	}
 	if highest < last {
 		return s.LogStore.DeleteRange(lowest, highest) // a prefix: the log's end stays
+	}
+	if highest > s.newest.Index() {
+		s.truncations.Add(1)
 	}
 	reach := max(lowest-1, s.newest.Index())
 	if s.Mark.Load() > reach {

@@ -226,6 +226,10 @@ func (s *Stores) LogBytes() (sinceSnapshot, total int64) {
 	return s.Meter.after(s.Newest.Index()), s.Meter.after(0)
 }
 
+// Truncations returns how many suffixes of the log were removed since it was opened, because another
+// leader's entries replaced them.
+func (s *Stores) Truncations() uint64 { return s.Mark.truncations.Load() }
+
 // Trailing returns how many of the newest entries make up at most that many bytes:
 // Raft counts entries.
 func (s *Stores) Trailing(bytes int64) (entries uint64) { return s.Meter.newest(bytes) }

@@ -39,7 +39,7 @@ func (s summary) bars() []bar {
 	if s.Judged >= barJudged {
 		enough = check.OK
 	}
-	return []bar{
+	return append([]bar{
 		{"calls judged", fmt.Sprintf("≥ %d", barJudged), fmt.Sprint(s.Judged), enough},
 		{
 			"leader loss, median", "≤ " + barLoss.String(), fmt.Sprintf("%s of %d losses", s.median(), s.Alone),
@@ -49,7 +49,42 @@ func (s summary) bars() []bar {
 			"refused in rolling restarts", "0", fmt.Sprintf("%d of %d calls", s.RollingRefused, s.RollingCalls),
 			held(s.RollingCalls > 0, s.RollingRefused == 0),
 		},
+	}, s.met()...)
+}
+
+// met compares how often the runs met what they are for with check.MetMin. A target that was met
+// less often is unknown: more runs may reach it. One without a run is left out.
+func (s summary) met() (bars []bar) {
+	for _, t := range check.Targets {
+		runs, n := 0, 0
+		for _, o := range s.Parts {
+			if o.Result.Run == nil || !t.Of(o.Result.Header) {
+				continue
+			}
+			for _, r := range o.Result.Results {
+				if r.Check == check.CoverageName { // a run of an older harness has none
+					runs++
+					n += r.Counts[string(t.Meets)]
+				}
+			}
+		}
+		if runs == 0 {
+			continue
+		}
+		verdict := check.OK
+		if n < check.MetMin {
+			verdict = check.Unknown
+		}
+		of := strings.Trim(t.Workload+" under "+t.Nemesis, " ")
+		switch {
+		case t.Workload == "":
+			of = "runs under " + t.Nemesis
+		case t.Nemesis == "":
+			of = t.Workload
+		}
+		bars = append(bars, bar{of + ": " + string(t.Meets), fmt.Sprintf("≥ %d", check.MetMin), fmt.Sprintf("%d in %d runs", n, runs), verdict})
 	}
+	return bars
 }
 
 // median returns the median time without commits after the loss of a leader, as text.

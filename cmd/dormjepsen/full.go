@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,6 +88,9 @@ func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 	}
 	s := sum(parts, runs)
 	s.Bars = s.bars()
+	if s.Verdict == check.OK && slices.ContainsFunc(s.met(), func(b bar) bool { return b.Verdict != check.OK }) {
+		s.Verdict = check.Unknown
+	}
 	if err := a.conclude(s); err != nil {
 		return err
 	}

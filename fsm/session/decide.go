@@ -50,9 +50,13 @@ func DecideReview(c *txn.Tx, op *agent.DecideReview) (agent.OpResult, error) {
 // mayDecide accepts the first answer, in time. A review expires at its deadline, even if it has not
 // been swept.
 func mayDecide(c *txn.Tx, op *agent.DecideReview, row *logpb.ReviewRow) error {
+	now := c.Progress.Wall
+	if seededbug.Is(seededbug.ReviewExpiresByNode) {
+		now = seededbug.NodeClock()
+	}
 	e := agent.Errorf(agent.CodeReviewDecided, "review %q is %s, since %d, by %q", op.Review, row.Status, row.DecidedAt, row.DecidedBy)
 	switch {
-	case row.Status == string(agent.ReviewExpired), pending(row) && txn.Expired(row.ExpiresAt, c.Progress.Wall):
+	case row.Status == string(agent.ReviewExpired), pending(row) && txn.Expired(row.ExpiresAt, now):
 		e = agent.Errorf(agent.CodeApprovalExpired, "review %q expired at %d, now it is %d", op.Review, row.ExpiresAt, c.Progress.Wall)
 		e.ExpiresAt = row.ExpiresAt
 	case !pending(row) && !seededbug.Is(seededbug.ReviewDecidedTwice):

@@ -98,6 +98,9 @@ func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.Thread
 	fork.ForkedFrom = &logpb.ForkPoint{Thread: t.Id, Incarnation: t.Incarnation, Rev: at}
 	fork.Segments = segments
 	for _, s := range segments {
+		if s.Thread != t.Id && seededbug.Is(seededbug.ForkOfForkUnpinned) {
+			continue
+		}
 		c.Rows.Set(kv.ForkPinKey(c.Scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(kv.EncodeNumber(s.To)))
 	}
 	return fork, copySummary(c, t, fork)

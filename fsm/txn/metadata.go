@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/internal/seededbug"
 )
 
 // MetadataNouns are the kinds of the rows that the index of metadata has, in the order in which it is
@@ -20,7 +21,7 @@ func (c *Tx) IndexMetadata(noun, id string, before, after agent.JSON) {
 	for _, key := range c.Record.MetadataKeys {
 		old, had := agent.MetadataText(before, key)
 		value, has := agent.MetadataText(after, key)
-		if had && (!has || old != value) {
+		if had && (!has || old != value) && !(after == nil && seededbug.Is(seededbug.IndexMissesDeletes)) {
 			c.Rows.Remove(kv.MetadataPrefix(c.Scope, noun, key, old) + id + kv.Separator)
 		}
 		if has {

@@ -51,8 +51,11 @@ const (
 
 // Snapshots that differ from the state at their index.
 const (
-	SnapshotRunsAhead    Bug = "snapshot-runs-ahead"
-	DedupeLostInSnapshot Bug = "dedupe-lost-in-snapshot"
+	SnapshotRunsAhead     Bug = "snapshot-runs-ahead"
+	DedupeLostInSnapshot  Bug = "dedupe-lost-in-snapshot"
+	ReviewsLostInSnapshot Bug = "reviews-lost-in-snapshot"
+	CacheOutlivesInstall  Bug = "cache-outlives-install"
+	DueOutlivesInstall    Bug = "due-outlives-install"
 )
 
 // Violations of the state machine's rules.
@@ -72,6 +75,10 @@ const (
 	DuplicateEntryIDs     Bug = "duplicate-entry-ids"
 	WatchWokenEarly       Bug = "watch-woken-early"
 	WatchFollowsNewLife   Bug = "watch-follows-new-life"
+	RefusedAtQuotaStays   Bug = "refused-at-quota-stays"
+	FeedTellsOfRefused    Bug = "feed-tells-of-refused"
+	IndexMissesDeletes    Bug = "index-misses-deletes"
+	RecallMissesDeletes   Bug = "recall-misses-deletes"
 )
 
 // Claims with two holders.
@@ -80,15 +87,19 @@ const (
 	FenceCheckedEarly Bug = "fence-checked-early"
 	EpochReused       Bug = "epoch-reused"
 	WallClockTicks    Bug = "wall-clock-ticks"
+	FenceCheckedOnce  Bug = "fence-checked-once"
 )
 
 // Turns, reviews and forks that break their rules.
 const (
-	StaleLeaseActs     Bug = "stale-lease-acts"
-	ReviewDecidedTwice Bug = "review-decided-twice"
-	ForkIgnoresRev     Bug = "fork-ignores-rev"
-	ErasedIsRead       Bug = "erased-is-read"
-	ErasedLivesOn      Bug = "erased-lives-on"
+	StaleLeaseActs      Bug = "stale-lease-acts"
+	ReviewDecidedTwice  Bug = "review-decided-twice"
+	ReviewExpiresByNode Bug = "review-expires-by-node"
+	ForkIgnoresRev      Bug = "fork-ignores-rev"
+	CompactionPastFork  Bug = "compaction-past-fork"
+	ForkOfForkUnpinned  Bug = "fork-of-fork-unpinned"
+	ErasedIsRead        Bug = "erased-is-read"
+	ErasedLivesOn       Bug = "erased-lives-on"
 )
 
 // Instances with two owners, and signals and timers that are handled more than once.
@@ -99,6 +110,10 @@ const (
 	NoPartitionFence   Bug = "no-partition-fence"
 	UnappliedTurnStays Bug = "unapplied-turn-stays"
 	MutationNotResumed Bug = "mutation-not-resumed"
+	LookupSkipsEpoch   Bug = "lookup-skips-epoch"
+	WallClockLease     Bug = "wall-clock-lease"
+	TimerKeepsItsPlace Bug = "timer-keeps-its-place"
+	OldTimerIsAcked    Bug = "old-timer-is-acked"
 )
 
 // Confused outcomes, in the nodes and in the client.
@@ -134,8 +149,11 @@ var about = map[Bug]string{
 	UnguardedHeartbeat: "heartbeats raise the term while a leader is acting in it (hashicorp/raft#695)",
 	NoSnapshotTerm:     "a log entry of another term blocks a snapshot (hashicorp/raft#697)",
 
-	SnapshotRunsAhead:    "a snapshot's index is one too high",
-	DedupeLostInSnapshot: "snapshots do not contain the stored answers",
+	SnapshotRunsAhead:     "a snapshot's index is one too high",
+	DedupeLostInSnapshot:  "snapshots do not contain the stored answers",
+	ReviewsLostInSnapshot: "snapshots do not contain the reviews",
+	CacheOutlivesInstall:  "the cache of apply keeps its rows when a snapshot is installed",
+	DueOutlivesInstall:    "the times at which rows fall due are lost when a snapshot is installed",
 
 	NoDedupe:              "a request that is sent again applies again",
 	MapOrder:              "incarnations depend on the order of a map",
@@ -152,22 +170,34 @@ var about = map[Bug]string{
 	DuplicateEntryIDs:     "an entry with an id that is in the thread is appended again",
 	WatchWokenEarly:       "watchers are woken before new entries can be read",
 	WatchFollowsNewLife:   "a watch continues in the next incarnation of its thread",
+	RefusedAtQuotaStays:   "a commit that the quota refuses is not rolled back",
+	FeedTellsOfRefused:    "the feed of changes tells of refused commits",
+	IndexMissesDeletes:    "the index of metadata keeps deleted rows",
+	RecallMissesDeletes:   "the index of memories misses a delete, and is labelled as if it had it",
 
 	NoFenceCheck:      "fences are not checked",
 	FenceCheckedEarly: "a fence is checked against the claim at proposal time",
 	EpochReused:       "a claim that was released begins again with its first epoch",
 	WallClockTicks:    "claims and requests expire by the leader's wall clock",
+	FenceCheckedOnce:  "a fence is checked for the first of a log entry's commits only",
 
-	StaleLeaseActs:     "a session's calls are accepted under any of its earlier leases",
-	ReviewDecidedTwice: "a decided review can be decided again",
-	ForkIgnoresRev:     "a fork shares all entries, whatever rev it names",
-	ErasedIsRead:       "sessions of an erased agent can be read until their rows are removed",
-	ErasedLivesOn:      "an erasure is complete before the owner has ended the live instance",
+	StaleLeaseActs:      "a session's calls are accepted under any of its earlier leases",
+	ReviewDecidedTwice:  "a decided review can be decided again",
+	ReviewExpiresByNode: "a review expires by the clock of the node that applies the answer",
+	ForkIgnoresRev:      "a fork shares all entries, whatever rev it names",
+	CompactionPastFork:  "compaction removes entries that a fork shares",
+	ForkOfForkUnpinned:  "a fork of a fork keeps no pin on the thread to which its entries were appended",
+	ErasedIsRead:        "sessions of an erased agent can be read until their rows are removed",
+	ErasedLivesOn:       "an erasure is complete before the owner has ended the live instance",
 
 	SignalHandledTwice: "a signal that is sent again is handled again",
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",
 	TimerAckedEarly:    "a timer's occurrence is acknowledged before its turn",
 	MutationNotResumed: "a pod does not continue a mutation whose caller has gone",
+	LookupSkipsEpoch:   "a lookup finds an instance in memory although its partition may have another owner",
+	WallClockLease:     "node leases expire by the log's wall time",
+	TimerKeepsItsPlace: "a timer that is set again stays in the index of due timers",
+	OldTimerIsAcked:    "the acknowledgement of an occurrence also acknowledges a timer that has replaced its timer",
 	UnappliedTurnStays: "a Go handler keeps its state in memory although its turn was not applied",
 	NoPartitionFence:   "partition fences are not checked: previous owners can still write",
 

@@ -17,10 +17,20 @@ type Sample struct {
 	Chain       uint32 `json:"chain,omitempty"` // over all batches up to Applied
 	Goroutines  int    `json:"goroutines,omitempty"`
 	Descriptors int    `json:"descriptors,omitempty"`
-	RSS         int64  `json:"rss,omitempty"`      // bytes
-	Installs    int    `json:"installs,omitempty"` // snapshots that its process installed
-	State       string `json:"state,omitempty"`    // a hash of everything that the node serves; only in a FinalLook
-	Rows        *Rows  `json:"rows,omitempty"`     // of its stored rows; only in a FinalLook, and nil if the node has no such call
+	RSS         int64  `json:"rss,omitempty"`         // bytes
+	Installs    int    `json:"installs,omitempty"`    // snapshots that its process installed
+	Snapshots   int    `json:"snapshots,omitempty"`   // that its process took
+	Truncations int    `json:"truncations,omitempty"` // ends of its log that a leader's entries replaced
+	// Answered, SharedFences, LeasesEnded and Drained are what its state machine met: commits answered
+	// from the dedup table, fences of commits that shared an entry, node leases that expired, and
+	// partitions that moved after they were drained.
+	Answered     int `json:"answered,omitempty"`
+	SharedFences int `json:"shared_fences,omitempty"`
+	LeasesEnded  int `json:"leases_ended,omitempty"`
+	Drained      int `json:"drained,omitempty"`
+
+	State string `json:"state,omitempty"` // a hash of everything that the node serves; only in a FinalLook
+	Rows  *Rows  `json:"rows,omitempty"`  // of its stored rows; only in a FinalLook, and nil if the node has no such call
 }
 
 // Rows are hashes of all rows that a node stores, whether or not a call serves them.

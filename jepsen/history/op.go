@@ -93,6 +93,8 @@ type Header struct {
 	Build     string          `json:"build"`         // version of dormoused
 	Bug       string          `json:"bug,omitempty"` // the seeded bug, if any
 	Plan      json.RawMessage `json:"plan,omitempty"`
+
+	Settings map[string]map[string]string `json:"settings,omitempty"` // :: node → its own settings, as environment variables
 }
 
 // History is the record of a run, read from its file.

@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +42,7 @@ func Text(w io.Writer, run *Run) error {
 	add("recovery", recoveryLine(check.Recoveries(run.History)))
 	add("leaders", lossLine(Losses(run.History)))
 	add("snapshots", installsLine(run.Results))
+	add("met", metLine(run.Results))
 	for _, line := range run.Missing {
 		add("missing", line)
 	}
@@ -65,6 +68,22 @@ func installsLine(results []check.Result) string {
 		}
 	}
 	return ""
+}
+
+// metLine returns how often the run met what runs are for, without what it did not meet.
+func metLine(results []check.Result) string {
+	var list []string
+	for _, r := range results {
+		if r.Check != check.CoverageName {
+			continue
+		}
+		for _, met := range slices.Sorted(maps.Keys(r.Counts)) {
+			if n := r.Counts[met]; n > 0 {
+				list = append(list, count(n)+" "+met)
+			}
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // notes returns what a reader of a table should know of a result.

@@ -16,20 +16,21 @@ const (
 
 // Names that occur more than once.
 const (
-	turn      = "turn"
-	claim     = "claim"
-	hibernate = "hibernate"
-	watch     = "watch"
-	kill      = "kill"
-	deletes   = "delete"
-	set       = "set"
-	power     = "power"
-	session   = "session"
-	review    = "review"
-	fork      = "fork"
-	erase     = "erase"
-	instance  = "instance"
-	lagging   = "slow-net/a-follower-lags"
+	turn        = "turn"
+	claim       = "claim"
+	hibernate   = "hibernate"
+	watch       = "watch"
+	kill        = "kill"
+	deletes     = "delete"
+	set         = "set"
+	power       = "power"
+	session     = "session"
+	review      = "review"
+	fork        = "fork"
+	erase       = "erase"
+	instance    = "instance"
+	convergence = "convergence"
+	lagging     = "slow-net/a-follower-lags"
 
 	installing = "kill/while-taking-a-snapshot-over"
 )
@@ -53,10 +54,13 @@ var trials = []Trial{
 
 	// Snapshots.
 	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: "liveness"},
+	{Bug: seededbug.ReviewsLostInSnapshot, Workloads: []string{review}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: convergence},
+	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{turn}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence},
+	{Bug: seededbug.DueOutlivesInstall, Workloads: []string{review}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence},
 	{Bug: seededbug.DedupeLostInSnapshot, Workloads: []string{"dedupe"}, Nemeses: []string{installing}, Time: 40 * time.Second, Seed: 1, Check: "dedupe"},
 
 	// The state machine.
-	{Bug: seededbug.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: "convergence", Quick: true},
+	{Bug: seededbug.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: convergence, Quick: true},
 	{Bug: seededbug.RevCheckedEarly, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
 	{Bug: seededbug.RevisionCheckedEarly, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
 	{Bug: seededbug.HalfACommitApplied, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
@@ -65,14 +69,20 @@ var trials = []Trial{
 	{Bug: seededbug.LateWriteResurrects, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
 	{Bug: seededbug.SealIgnored, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
 	{Bug: seededbug.QuotaCheckedEarly, Workloads: []string{"quota"}, Time: short, Seed: 1, Check: "quota"},
+	{Bug: seededbug.RefusedAtQuotaStays, Workloads: []string{"quota"}, Time: short, Seed: 1, Check: "quota"},
+	{Bug: seededbug.FeedTellsOfRefused, Workloads: []string{"changes"}, Time: short, Seed: 1, Check: "changes"},
+	{Bug: seededbug.IndexMissesDeletes, Workloads: []string{"changes"}, Time: short, Seed: 1, Check: "changes"},
 	{Bug: seededbug.CompactionForgetsRev, Workloads: []string{watch}, Time: short, Seed: 1, Check: watch},
 	{Bug: seededbug.CompactionPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
 	{Bug: seededbug.DuplicateEntryIDs, Workloads: []string{"append"}, Nodes: 1, Time: short, Seed: 1, Check: "append"},
 	{Bug: seededbug.WatchWokenEarly, Workloads: []string{watch}, Time: 40 * time.Second, Seed: 1, Check: watch},
 	{Bug: seededbug.WatchFollowsNewLife, Workloads: []string{watch}, Time: some, Seed: 1, Check: watch},
 
+	{Bug: seededbug.RecallMissesDeletes, Workloads: []string{"recall"}, Time: long, Seed: 1, Check: "recall"},
+
 	// Claims.
 	{Bug: seededbug.NoFenceCheck, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim, Quick: true},
+	{Bug: seededbug.FenceCheckedOnce, Workloads: []string{claim}, Time: 40 * time.Second, Seed: 1, Check: claim},
 	{Bug: seededbug.FenceCheckedEarly, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
 	{Bug: seededbug.EpochReused, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim},
 
@@ -81,6 +91,9 @@ var trials = []Trial{
 	// Turns, reviews and forks.
 	{Bug: seededbug.StaleLeaseActs, Workloads: []string{session}, Time: some, Seed: 1, Check: session},
 	{Bug: seededbug.ReviewDecidedTwice, Workloads: []string{review}, Time: short, Seed: 1, Check: review},
+	{Bug: seededbug.ReviewExpiresByNode, Workloads: []string{review}, Nemeses: []string{"clock"}, Time: 40 * time.Second, Seed: 1, Check: convergence},
+	{Bug: seededbug.CompactionPastFork, Workloads: []string{fork}, Time: long, Seed: 1, Check: fork},
+	{Bug: seededbug.ForkOfForkUnpinned, Workloads: []string{fork}, Time: long, Seed: 1, Check: fork},
 	{Bug: seededbug.ForkIgnoresRev, Workloads: []string{fork}, Time: short, Seed: 1, Check: fork},
 	{Bug: seededbug.ErasedIsRead, Workloads: []string{erase}, Time: some, Seed: 1, Check: erase},
 	{Bug: seededbug.ErasedLivesOn, Workloads: []string{"erase-live"}, Time: some, Seed: 1, Check: "erase-live"},
@@ -94,6 +107,11 @@ var trials = []Trial{
 	{Bug: seededbug.UnappliedTurnStays, Workloads: []string{"host"}, Time: short, Seed: 1, Check: "host", Client: true},
 	{Bug: seededbug.MutationNotResumed, Workloads: []string{"pod"}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: "pod"},
 	{Bug: seededbug.TimerAckedEarly, Workloads: []string{"timer"}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: "timer"},
+
+	{Bug: seededbug.TimerKeepsItsPlace, Workloads: []string{"timer"}, Time: 40 * time.Second, Seed: 1, Check: "timer"},
+	{Bug: seededbug.OldTimerIsAcked, Workloads: []string{"timer"}, Time: 40 * time.Second, Seed: 1, Check: "timer"},
+	{Bug: seededbug.WallClockLease, Workloads: []string{instance}, Nemeses: []string{"clock/the-leaders-jumps"}, Time: 40 * time.Second, Seed: 1, Check: instance},
+	{Bug: seededbug.LookupSkipsEpoch, Workloads: []string{instance}, Nemeses: []string{"partition/leader-from-nodes"}, Time: 40 * time.Second, Seed: 1, Check: instance},
 
 	// Outcomes and members.
 	{Bug: seededbug.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-receives-nothing"}, Time: long, Seed: 1, Check: set},

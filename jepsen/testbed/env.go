@@ -19,8 +19,15 @@ func (*Bed) bareEnv() []string {
 // DORMOUSE_ variables, and the settings of the run.
 func (h *Host) env() []string {
 	env := h.bed.bareEnv()
-	for _, name := range slices.Sorted(maps.Keys(h.bed.options.Env)) {
-		env = append(env, name+"="+h.bed.options.Env[name])
+	settings := maps.Clone(h.bed.options.Env)
+	if own := h.bed.options.EnvOf; own != nil && h.program == nil {
+		if settings == nil {
+			settings = map[string]string{}
+		}
+		maps.Copy(settings, own(h.name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		env = append(env, name+"="+settings[name])
 	}
 	if h.program != nil { // it calls the nodes as a client
 		env = append(env, client.EnvTokenFile+"="+h.bed.keyPath(rootTokenFile))

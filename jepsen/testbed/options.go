@@ -45,9 +45,11 @@ type Options struct {
 	// first; "" means that all run Binary.
 	Previous string
 	Env      map[string]string // settings of all nodes, as environment variables
-	Net      bool              // use a network that can fail, if possible
-	Disk     DiskKind          // kind of the disks of the data directories
-	Clock    bool              // use clocks that can be shifted, if possible
+	// EnvOf returns settings of one host's node, which replace those of Env; nil means none.
+	EnvOf func(host string) map[string]string
+	Net   bool     // use a network that can fail, if possible
+	Disk  DiskKind // kind of the disks of the data directories
+	Clock bool     // use clocks that can be shifted, if possible
 
 	Commands   bool // have dormctl: beside Binary, or built
 	Failpoints bool // build with failpoints; a given Binary must have them

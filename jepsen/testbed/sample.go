@@ -23,6 +23,11 @@ type Sample struct {
 	RSS         int64 // bytes
 	Installs    int   // snapshots that its process received from a leader and installed; a new process counts from 0
 	Snapshots   int   // snapshots that its process took
+	Truncations int   // ends of its log that a leader's entries replaced
+
+	// What its state machine met: commits answered from the dedup table, fences of commits that shared
+	// an entry, node leases that expired, and partitions that moved after they were drained.
+	Answered, SharedFences, LeasesEnded, Drained int
 }
 
 // Sample asks a host's node for its status and metrics, and the system about its
@@ -46,6 +51,11 @@ func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 	s.Goroutines = int(metrics["go_goroutines"])
 	s.Installs = int(metrics["dormouse_cluster_snapshot_installs_total"])
 	s.Snapshots = int(metrics["dormouse_cluster_snapshots_total"])
+	s.Truncations = int(metrics["dormouse_cluster_log_truncations_total"])
+	s.Answered = int(metrics["dormouse_machine_answered_total"])
+	s.SharedFences = int(metrics["dormouse_machine_shared_fences_total"])
+	s.LeasesEnded = int(metrics["dormouse_machine_leases_ended_total"])
+	s.Drained = int(metrics["dormouse_machine_drained_total"])
 	if s.Descriptors, s.RSS, err = usage(h.PID()); err != nil {
 		return Sample{}, fmt.Errorf("sample %s: %w", host, err)
 	}

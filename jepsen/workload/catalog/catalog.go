@@ -8,13 +8,17 @@ import (
 
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/appends"
+	"dormouse/jepsen/workload/changes"
 	"dormouse/jepsen/workload/claim"
+	"dormouse/jepsen/workload/conversations"
 	"dormouse/jepsen/workload/dedupe"
 	"dormouse/jepsen/workload/deletes"
 	"dormouse/jepsen/workload/erase"
+	"dormouse/jepsen/workload/export"
 	"dormouse/jepsen/workload/fork"
 	"dormouse/jepsen/workload/hibernate"
 	"dormouse/jepsen/workload/instance"
+	"dormouse/jepsen/workload/lists"
 	"dormouse/jepsen/workload/plan"
 	"dormouse/jepsen/workload/pod"
 	"dormouse/jepsen/workload/quota"
@@ -31,10 +35,14 @@ import (
 // all makes every workload there is.
 var all = []func() workload.Workload{
 	appends.New,
+	changes.New,
 	claim.New,
+	conversations.New,
 	dedupe.New,
 	deletes.New,
+	export.New,
 	hibernate.New,
+	lists.New,
 	recall.New,
 	register.New,
 	set.New,

@@ -22,11 +22,24 @@ func (w *claim) release(ctx context.Context, p *workload.Process, key string, h 
 // change commits an op on the claim itself.
 func (*claim) change(ctx context.Context, p *workload.Process, call, key string, h Call, op agent.Op) (Seen, error) {
 	return workload.Call(ctx, p, call, key, true, h, func(ctx context.Context) (Seen, error) {
-		r, index, err := workload.CommitOne[*agent.ClaimResult](ctx, p, op)
+		ops := []agent.Op{op}
+		if h.Mark != "" {
+			ops = append(ops, &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: workload.MarkOf(h.Mark)}}})
+		}
+		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: ops})
 		if err != nil {
 			return Seen{}, err
 		}
-		return Seen{Epoch: r.Claim.Epoch, Holder: r.Claim.Holder, Index: index}, nil
+		out := Seen{Index: result.Index}
+		for _, r := range result.Results {
+			switch r := r.(type) {
+			case *agent.ClaimResult:
+				out.Epoch, out.Holder = r.Claim.Epoch, r.Claim.Holder
+			case *agent.ThreadResult:
+				out.Rev = r.Thread.Rev
+			}
+		}
+		return out, nil
 	})
 }
 

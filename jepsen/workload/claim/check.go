@@ -93,6 +93,9 @@ func (c *Claimed) load() (err error) {
 				*made.Out, err = history.Decode[Seen](op.Out)
 			}
 			c.Changes[call] = made
+			if made.In.Mark != "" {
+				c.Authored(call, FencedLog, made.In.Mark)
+			}
 		case op.Call == "write":
 			made := &Fenced{}
 			if made.In, err = history.Decode[FencedWrite](op.In); err == nil && answered {
@@ -128,6 +131,9 @@ func (c *Claimed) Place() {
 			if w.In.Value {
 				c.Saw(w.In.Name, fencedValue, w.Out.Revision, call)
 			}
+		}
+		if made := c.Changes[call]; made != nil && made.Out != nil && made.In.Mark != "" {
+			c.Saw(made.In.Mark, FencedLog, made.Out.Rev, call)
 		}
 		if l := c.Loads[call]; l != nil {
 			if tail, err := history.Decode[uint64](op.In); err != nil || uint64(len(l.Entries)) != workload.TailOf(l.Rev, tail) {
@@ -197,6 +203,9 @@ func (c *Claimed) judgeCalls() {
 				t.Writes = append(t.Writes, model.Access{Object: TheClaim, Version: 2*made.In.Epoch + 1})
 			default:
 				holds(made.In.Epoch)
+			}
+			if version := c.Object(FencedLog).Version[made.In.Mark]; version > 0 {
+				t.Writes = append(t.Writes, model.Access{Object: FencedLog, Version: version})
 			}
 		case got != nil && got.Epoch > 0:
 			holds(got.Epoch)

@@ -16,23 +16,26 @@ import (
 func TestClaimFindsEachWrong(t *testing.T) {
 	take := func(process, at int, epoch, index uint64) history.Op {
 		holder := workload.HolderName(process)
-		return workloadtest.OK(process, at, at+10, "take", "c", Call{Holder: holder, TTL: time.Second}, Seen{epoch, holder, index})
+		return workloadtest.OK(process, at, at+10, "take", "c", Call{Holder: holder, TTL: time.Second}, Seen{epoch, holder, index, 0})
 	}
 	renew := func(process, at int, epoch, index uint64) history.Op {
-		return workloadtest.OK(process, at, at+10, "renew", "c", Call{Holder: workload.HolderName(process), Epoch: epoch}, Seen{epoch, workload.HolderName(process), index})
+		return workloadtest.OK(process, at, at+10, "renew", "c", Call{Holder: workload.HolderName(process), Epoch: epoch}, Seen{epoch, workload.HolderName(process), index, 0})
 	}
 	release := func(process, at int, epoch, index uint64) history.Op {
 		return workloadtest.OK(process, at, at+10, "release", "c", Call{Holder: workload.HolderName(process), Epoch: epoch}, Seen{Index: index})
 	}
+	marked := func(process, at int, epoch, index uint64, mark string, rev uint64) history.Op {
+		return workloadtest.OK(process, at, at+10, "release", "c", Call{Holder: workload.HolderName(1), Epoch: epoch, Mark: mark}, Seen{Index: index, Rev: rev})
+	}
 	hand := func(process, at int, epoch uint64, to int, next, index uint64) history.Op {
 		in := Call{Holder: workload.HolderName(process), Epoch: epoch, To: workload.HolderName(to)}
-		return workloadtest.OK(process, at, at+10, "release", "c", in, Seen{next, in.To, index})
+		return workloadtest.OK(process, at, at+10, "release", "c", in, Seen{next, in.To, index, 0})
 	}
 	write := func(process, at int, name string, epoch, seq, index uint64) history.Op {
 		return workloadtest.OK(process, at, at+10, "write", "c", FencedWrite{Name: name, Epoch: epoch}, FencedWrote{Seq: seq, Index: index})
 	}
 	get := func(process, at int, epoch uint64, holder string, index uint64) history.Op {
-		return workloadtest.OK(process, at, at+10, "get", "c", struct{}{}, Seen{epoch, holder, index})
+		return workloadtest.OK(process, at, at+10, "get", "c", struct{}{}, Seen{epoch, holder, index, 0})
 	}
 	load := func(process, at int, index uint64, names ...string) history.Op {
 		return workloadtest.OK(process, at, at+10, "load", "c", 0, FencedSeen{Rev: uint64(len(names)), Entries: names, Index: index})
@@ -69,6 +72,15 @@ func TestClaimFindsEachWrong(t *testing.T) {
 			take(1, 10, 16, 1), take(2, 1200, 80, 5), workloadtest.Unknown(write(1, 1220, "a", 16, 0, 0)), load(3, 1240, 6, "a"),
 		}, nil},
 		{"a write after the next holder's claim in the log", "outside its holding", workloadtest.Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1205, "a", 16, 0, 6)}, nil},
+		{"beside a release with a mark", "", workloadtest.Script{
+			take(1, 10, 16, 1), write(2, 30, "a", 16, 0, 2), marked(1, 30, 16, 2, "m", 2), workloadtest.Refused(write(3, 30, "b", 16, 0, 0), "fenced"), load(3, 50, 2, "a", "m"),
+		}, leads},
+		{"after the release, within its entry", "stale holder wrote", workloadtest.Script{
+			take(1, 10, 16, 1), write(2, 30, "a", 16, 0, 2), marked(1, 30, 16, 2, "m", 2), write(3, 30, "b", 16, 2, 2), load(3, 50, 2, "a", "m", "b"),
+		}, leads},
+		{"after the mark of a release that is unknown", "stale holder wrote", workloadtest.Script{
+			take(1, 10, 16, 1), workloadtest.Unknown(marked(1, 30, 16, 2, "m", 0)), write(3, 30, "b", 16, 1, 2), load(3, 50, 2, "m", "b"),
+		}, leads},
 		{"a write before its holding", "outside its holding", workloadtest.Script{take(1, 10, 16, 4), write(1, 15, "a", 16, 0, 3)}, nil},
 		{"a write after the release", "outside its holding", workloadtest.Script{take(1, 10, 16, 1), release(1, 30, 16, 2), write(1, 50, "a", 16, 0, 3)}, nil},
 		{"a write under an epoch between", "outside its holding", workloadtest.Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), write(1, 1220, "a", 17, 0, 6)}, nil},
@@ -83,8 +95,8 @@ func TestClaimFindsEachWrong(t *testing.T) {
 		{"it stands in its own way", "fenced for no reason", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(take(1, 500, 0, 0), "already_claimed")}, nil},
 		{"under a lapsed holding", "under a lapsed holding", lapsed, leads},
 		{"a stale read of the claim", "lost or stale", workloadtest.Script{take(1, 10, 16, 1), release(1, 30, 16, 2), get(3, 50, 16, "p1", 1)}, nil},
-		{"another's holding", "another holding", workloadtest.Script{workloadtest.OK(1, 10, 20, "take", "c", Call{Holder: "p1", TTL: time.Second}, Seen{16, "p2", 1})}, nil},
-		{"renewed into another", "another holding", workloadtest.Script{take(1, 10, 16, 1), workloadtest.OK(1, 30, 40, "renew", "c", Call{Holder: "p1", Epoch: 16}, Seen{32, "p1", 2})}, nil},
+		{"another's holding", "another holding", workloadtest.Script{workloadtest.OK(1, 10, 20, "take", "c", Call{Holder: "p1", TTL: time.Second}, Seen{16, "p2", 1, 0})}, nil},
+		{"renewed into another", "another holding", workloadtest.Script{take(1, 10, 16, 1), workloadtest.OK(1, 30, 40, "renew", "c", Call{Holder: "p1", Epoch: 16}, Seen{32, "p1", 2, 0})}, nil},
 		{"a list that is too short", "entries missing", workloadtest.Script{take(1, 10, 16, 1), write(1, 30, "a", 16, 0, 2), workloadtest.OK(3, 50, 60, "load", "c", 0, FencedSeen{Rev: 1, Index: 2})}, nil},
 	}
 	for _, c := range cases {
@@ -132,7 +144,7 @@ func (s *store) do(call string, in any) any {
 		case call == "release":
 			s.held = Seen{}
 		}
-		return Seen{s.held.Epoch, s.held.Holder, s.index}
+		return Seen{s.held.Epoch, s.held.Holder, s.index, 0}
 	case FencedWrite:
 		if s.held.Epoch == 0 || s.held.Epoch != in.Epoch {
 			return nil
@@ -148,7 +160,7 @@ func (s *store) do(call string, in any) any {
 		rev := uint64(len(s.entries))
 		return FencedSeen{rev, slices.Clone(s.entries[rev-workload.TailOf(rev, in):]), s.puts, s.value, s.index}
 	default:
-		return Seen{s.held.Epoch, s.held.Holder, s.index}
+		return Seen{s.held.Epoch, s.held.Holder, s.index, 0}
 	}
 }
 

@@ -45,6 +45,7 @@ type Call struct {
 	Epoch  uint64        `json:"epoch,omitempty"` // of a renewal or a release
 	TTL    time.Duration `json:"ttl,omitempty"`   // of a take; a renewal keeps the ttl
 	To     string        `json:"to,omitempty"`    // of a release: the next holder
+	Mark   string        `json:"mark,omitempty"`  // entry that the same commit appends to the thread; "" means none
 }
 
 // Seen is the state of a claim that a call left or found; epoch 0 means that it has no
@@ -53,6 +54,7 @@ type Seen struct {
 	Epoch  uint64 `json:"epoch,omitempty"`
 	Holder string `json:"holder,omitempty"`
 	Index  uint64 `json:"index"`
+	Rev    uint64 `json:"rev,omitempty"` // of the thread after the mark
 }
 
 // FencedWrite is a write under a fence, to the thread or to both objects.
@@ -147,7 +149,7 @@ func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 	if p.Rand.IntN(6) == 0 {
 		h.To = workload.HolderName(p.Rand.IntN(p.ID + 2))
 	}
-	wait := w.beside(ctx, p, key, h.Epoch)
+	wait := w.beside(ctx, p, key, &h)
 	if next, err := w.release(ctx, p, key, h); err == nil && next.Epoch > 0 {
 		w.given(key, next.Epoch)
 	}
@@ -157,8 +159,8 @@ func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 // retake takes the claim again, which ends the holding, beside writes under its epoch, and
 // releases it.
 func (w *claim) retake(ctx context.Context, p *workload.Process, key string, h Call) {
-	wait := w.beside(ctx, p, key, h.Epoch)
-	again, err := w.take(ctx, p, key, Call{Holder: h.Holder, TTL: h.TTL})
+	wait := w.beside(ctx, p, key, &h)
+	again, err := w.take(ctx, p, key, Call{Holder: h.Holder, TTL: h.TTL, Mark: h.Mark})
 	wait()
 	if err != nil {
 		return
@@ -168,15 +170,19 @@ func (w *claim) retake(ctx context.Context, p *workload.Process, key string, h C
 }
 
 // besideMax bounds the writes beside a call that ends a holding.
-const besideMax = 3
+const besideMax = 6
 
 // beside begins some writes under an epoch, of the same client, so that they share an entry of
-// the log with the call that follows. The returned wait waits for them.
-func (w *claim) beside(ctx context.Context, p *workload.Process, key string, epoch uint64) (wait func()) {
+// the log with the call that follows. That call leaves a mark in the thread, which shows which of
+// the writes came after it in their entry. The returned wait waits for them.
+func (w *claim) beside(ctx context.Context, p *workload.Process, key string, h *Call) (wait func()) {
 	var writes sync.WaitGroup
-	for i := range p.Rand.IntN(besideMax + 1) {
-		twin := p.Twin(i)
-		writes.Go(func() { w.write(ctx, twin, key, epoch) })
+	if n := p.Rand.IntN(besideMax + 1); n > 0 {
+		h.Mark = workload.WriteName(p, w.writes.Add(1))
+		for i := range n {
+			twin := p.Twin(i)
+			writes.Go(func() { w.write(ctx, twin, key, h.Epoch) })
+		}
 	}
 	return writes.Wait
 }

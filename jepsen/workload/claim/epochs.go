@@ -63,20 +63,38 @@ func (c *Claimed) under(call int) (epoch, index uint64) {
 }
 
 // JudgeFence checks that epochs never decrease in the order of the writes under the
-// fence.
+// fence, and that no write under an epoch follows the mark of the call that ended it. The order
+// holds within an entry of the log too, where indexes show none.
 func (c *Claimed) JudgeFence() {
 	for _, name := range []string{FencedLog, fencedValue} {
-		o, newest := c.Object(name), -1
+		o, newest, least := c.Object(name), -1, uint64(0)
 		for _, version := range o.Versions {
 			call := c.MustAuthor(name, o.Names[version])
-			epoch := c.Writes[call].In.Epoch
+			epoch, next := c.written(call)
 			switch {
-			case newest < 0 || epoch >= c.Writes[newest].In.Epoch:
-				newest = call
+			case epoch == 0:
+			case epoch >= least:
+				newest, least = call, next
 			default:
-				c.Findings.Add("stale holder wrote", c.Key, c.Of(newest, call), "%s made version %d of %s under epoch %d, after %s had written it under epoch %d",
-					workload.NameOf(c.Ops[call]), version, name, epoch, workload.NameOf(c.Ops[newest]), c.Writes[newest].In.Epoch)
+				c.Findings.Add("stale holder wrote", c.Key, c.Of(newest, call), "%s made version %d of %s under epoch %d, after %s, which no epoch below %d may follow",
+					workload.NameOf(c.Ops[call]), version, name, epoch, workload.NameOf(c.Ops[newest]), least)
 			}
 		}
+	}
+}
+
+// written returns the epoch of a call that wrote to the objects, or 0 if it is not known, and the
+// least epoch under which they may be written after it.
+func (c *Claimed) written(call int) (epoch, next uint64) {
+	made := c.Changes[call]
+	switch {
+	case made == nil:
+		return c.Writes[call].In.Epoch, c.Writes[call].In.Epoch
+	case made.Does == DoesRelease:
+		return made.In.Epoch, made.In.Epoch + 1
+	case made.Out != nil:
+		return made.Out.Epoch, made.Out.Epoch
+	default:
+		return 0, 0
 	}
 }

@@ -184,7 +184,36 @@ func (w *fork) put(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
+// isChain reports whether the threads of a family are forked one from the other only, one key in
+// three. Then no other fork of the first thread hides that a fork of a fork needs it.
+func isChain(key string) bool { return strings.ContainsAny(key[len(key)-1:], "147") }
+
+// chain forks the newest fork of the first thread, and deletes it.
+func (w *fork) chain(ctx context.Context, p *workload.Process, key string) {
+	w.mu.Lock()
+	f := w.family(key)
+	in := forkCall{ID: key, New: key + mark + workload.WriteName(p, w.names.Add(1))}
+	if n := len(f.threads); n > 0 {
+		in.ID = f.threads[n-1]
+	}
+	f.threads = append(f.threads, in.New)
+	w.mu.Unlock()
+	_, err := w.call(ctx, p, callFork, key, in)
+	switch {
+	case err == nil && in.ID != key:
+		_, _ = w.call(ctx, p, callDelete, key, forkCall{ID: in.ID})
+	case agent.CodeOf(err) == agent.CodeNotFound || agent.CodeOf(err) == agent.CodeDeleted: // the next one begins with the first thread
+		w.mu.Lock()
+		f.threads = nil
+		w.mu.Unlock()
+	}
+}
+
 func (w *fork) fork(ctx context.Context, p *workload.Process, key string, session bool) {
+	if !session && isChain(key) {
+		w.chain(ctx, p, key)
+		return
+	}
 	in := forkCall{Session: session, ID: key, New: key + mark + workload.WriteName(p, w.names.Add(1))}
 	if p.Rand.IntN(3) == 0 {
 		in.ID = w.some(p, key, session)

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"dormouse/agent"
@@ -33,6 +34,14 @@ type judge struct {
 	findings *workload.Findings
 	counts   map[string]int
 	changes  []change
+	added    []adding
+	removed  map[string]bool // :: thread → a call may have deleted it
+}
+
+// adding is a call that adds threads, and their names.
+type adding struct {
+	op    history.Op
+	names []string
 }
 
 // change is a call that may have changed the number of threads.
@@ -42,13 +51,25 @@ type change struct {
 }
 
 func (j *judge) collect(ops []history.Op) error {
+	j.removed = map[string]bool{}
 	for _, op := range ops {
-		if op.Call != CallAdd && op.Call != CallRemove || op.Outcome == history.Refused {
+		if op.Call != CallAdd && op.Call != CallRemove {
 			continue
 		}
 		in, err := history.Decode[In](op.In)
 		if err != nil {
 			return err
+		}
+		if op.Call == CallAdd {
+			j.added = append(j.added, adding{op, in.Names})
+		}
+		if op.Outcome == history.Refused {
+			continue
+		}
+		if op.Call == CallRemove {
+			for _, name := range in.Names {
+				j.removed[name] = true
+			}
 		}
 		by := in.Threads
 		if op.Call == CallRemove {
@@ -89,6 +110,7 @@ func (j *judge) judge(ops []history.Op) error {
 				return err
 			}
 			j.read(op, int(out.Threads))
+			j.whole(op, out.Names)
 		case op.Call == CallAdd:
 			in, err := history.Decode[In](op.In)
 			if err != nil {
@@ -107,6 +129,27 @@ func (j *judge) read(op history.Op, threads int) {
 		j.findings.Add("over the quota", j.key, []history.Op{op}, "call %d read %d threads in a scope that may hold %d", op.ID, threads, Limit)
 	case threads < least || threads > most:
 		j.findings.Add("wrong count", j.key, []history.Op{op}, "call %d read %d threads, where the scope can have held from %d to %d", op.ID, threads, least, most)
+	}
+}
+
+// whole checks that a read shows all threads of a commit or none.
+func (j *judge) whole(op history.Op, names []string) {
+	for _, a := range j.added {
+		var has, lacks []string
+		for _, name := range a.names {
+			if slices.Contains(names, name) {
+				has = append(has, name)
+			} else if !j.removed[name] {
+				lacks = append(lacks, name)
+			}
+		}
+		calls := []history.Op{a.op, op}
+		switch {
+		case len(has) > 0 && a.op.Outcome == history.Refused:
+			j.findings.Add("refused but there", j.key, calls, "call %d was refused (%s), and call %d found its thread %s", a.op.ID, a.op.Code, op.ID, has[0])
+		case len(has) > 0 && len(lacks) > 0:
+			j.findings.Add("torn commit", j.key, calls, "call %d found thread %s of call %d, and not %s, which no call has deleted", op.ID, has[0], a.op.ID, lacks[0])
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package quota drives scopes that may hold few threads. It checks that no acknowledged write
-// exceeds the quota, and that no write is refused that fits.
+// exceeds the quota, that no write is refused that fits, and that a refused one leaves nothing.
 package quota
 
 import (
@@ -12,7 +12,8 @@ import (
 )
 
 // quota adds and deletes threads in many scopes, one for each key, up to a limit. A commit adds
-// several threads, so a quota that is checked before its ops lets too many in.
+// several threads, so a quota that is checked before its ops lets too many in, and one that refuses a
+// commit without undoing its first ops leaves threads behind.
 type quota struct{ keys *workload.Keys }
 
 // Limit is the number of threads that a scope may hold, and addMax how many a commit adds.
@@ -35,7 +36,7 @@ func New() workload.Workload {
 func (*quota) Name() string { return "quota" }
 
 func (*quota) About() string {
-	return "threads added to scopes that may hold few: no acknowledged write exceeds the quota, none that fits is refused, and the count is right"
+	return "threads added to scopes that may hold few: no acknowledged write exceeds the quota, none that fits is refused, the count is right, and a refused commit leaves no thread"
 }
 
 // The calls. CallLimit sets the quota; each process does that before its other calls on a key.
@@ -47,12 +48,14 @@ const (
 
 // In is the input of CallAdd and CallRemove.
 type In struct {
-	Threads int `json:"threads"` // that the commit adds or deletes
+	Threads int      `json:"threads"`         // that the commit adds or deletes
+	Names   []string `json:"names,omitempty"` // of these threads
 }
 
 // Out is the answer of a read.
 type Out struct {
-	Threads uint64 `json:"threads"`
+	Threads uint64   `json:"threads"`
+	Names   []string `json:"names,omitempty"` // of the threads, at the same index
 }
 
 func (w *quota) Run(ctx context.Context, p *workload.Process) {
@@ -89,7 +92,7 @@ func (w *quota) Run(ctx context.Context, p *workload.Process) {
 func scopeOf(p *workload.Process, key string) string { return p.Scope + "-" + key }
 
 func add(ctx context.Context, p *workload.Process, key string, names []string) error {
-	_, err := workload.Call(ctx, p, CallAdd, key, true, In{Threads: len(names)}, func(ctx context.Context) (struct{}, error) {
+	_, err := workload.Call(ctx, p, CallAdd, key, true, In{Threads: len(names), Names: names}, func(ctx context.Context) (struct{}, error) {
 		var ops []agent.Op
 		for _, name := range names {
 			ops = append(ops, &agent.AppendThread{Thread: name})
@@ -103,7 +106,7 @@ func add(ctx context.Context, p *workload.Process, key string, names []string) e
 // remove deletes the oldest of a process's threads. It returns those that are left: none is deleted
 // twice, so each delete takes one away.
 func remove(ctx context.Context, p *workload.Process, key string, names []string) []string {
-	_, _ = workload.Call(ctx, p, CallRemove, key, true, In{Threads: 1}, func(ctx context.Context) (struct{}, error) {
+	_, _ = workload.Call(ctx, p, CallRemove, key, true, In{Threads: 1, Names: names[:1]}, func(ctx context.Context) (struct{}, error) {
 		_, err := p.Client.Commit(ctx, agent.Commit{Scope: scopeOf(p, key), Ops: []agent.Op{&agent.DeleteThread{Thread: names[0]}}})
 		return struct{}{}, err
 	})
@@ -112,11 +115,31 @@ func remove(ctx context.Context, p *workload.Process, key string, names []string
 
 func read(ctx context.Context, p *workload.Process, key string) (Out, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, struct{}{}, func(ctx context.Context) (Out, error) {
-		s, err := p.Client.In(scopeOf(p, key)).GetScope(ctx)
+		reads := []agent.Read{&agent.GetScope{}}
+		if p.Via == workload.ViaGRPC { // the harness's HTTP client lists no threads
+			reads = append(reads, &agent.ListThreads{Page: agent.Page{Limit: agent.ListLimitMax}})
+		}
+		answers, err := p.Client.Read(ctx, agent.Reads{Scope: scopeOf(p, key), Reads: reads})
 		if err != nil {
 			return Out{}, err
 		}
-		return Out{Threads: s.Threads}, nil
+		var out Out
+		for _, answer := range answers.Answers {
+			switch found := answer.Found.(type) {
+			case *agent.Scope:
+				out.Threads = found.Threads
+			case *agent.ThreadList:
+				for _, thread := range found.Items {
+					out.Names = append(out.Names, thread.ID)
+				}
+			default:
+				if answer.Err != nil {
+					return Out{}, answer.Err
+				}
+				return Out{}, agent.Errorf(agent.CodeInternal, "a read of a scope and its threads was answered with %T", found)
+			}
+		}
+		return out, nil
 	})
 }
 

@@ -1,0 +1,36 @@
+package jepsen
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// Settings that differ from node to node. Each list is drawn from evenly.
+var knobs = []struct {
+	setting string
+	values  []string
+}{
+	{"DORMOUSE_RAFT__SNAPSHOT_ENTRIES", []string{"50", "100", "200", "1000"}},
+	{"DORMOUSE_RAFT__TRAILING_ENTRIES", []string{"1", "5", "50"}},
+	{"DORMOUSE_RAFT__ENTRY_COMMITS", []string{"1", "8", "500", "500", "1024", "1024"}},
+	{"DORMOUSE_PLACEMENT__LEASE", []string{"1s", lease, lease}},
+	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728"}},
+}
+
+// knobsOf returns the settings of a host that are its own. The same seed and name give the same
+// settings, also to a host that joins later. A run with a seeded bug has none, since its trial needs
+// the usual ones, and neither has a run with an older build, which may not know them.
+func knobsOf(o Options, host string) map[string]string {
+	if o.Bug != "" || o.Previous != "" {
+		return nil
+	}
+	name := fnv.New64a()
+	fmt.Fprint(name, "knobs ", host)
+	draw := rand.New(rand.NewPCG(o.Seed, name.Sum64()))
+	own := map[string]string{}
+	for _, k := range knobs {
+		own[k.setting] = k.values[draw.IntN(len(k.values))]
+	}
+	return own
+}

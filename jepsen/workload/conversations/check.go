@@ -1,0 +1,186 @@
+package conversations
+
+import (
+	"context"
+
+	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
+	"dormouse/jepsen/model"
+	"dormouse/jepsen/workload"
+)
+
+// The ledger's names of a conversation's objects. The versions of the messages and of the pending
+// messages are their numbers from 1.
+const (
+	theState    = "the state"
+	theMessages = "the messages"
+	theFile     = "the file"
+	thePending  = "the pending messages"
+)
+
+// Check judges each conversation: who wrote which version, which pending messages were there, and
+// whether one order of all calls explains them.
+func (*conversations) Check(ctx context.Context, h *history.History) check.Result {
+	return workload.ByKey(ctx, "conversations", h, func(key string, ops []history.Op, f *workload.Findings) error {
+		j := &judge{Ledger: workload.NewLedger(key, ops, f), in: map[int]call{}, out: map[int]seen{}}
+		if err := j.load(); err != nil {
+			return err
+		}
+		for c := range ops {
+			if out, answered := j.out[c]; answered {
+				j.place(c, out)
+			}
+		}
+		j.Settle()
+		j.judgePending()
+		j.judgeOrder()
+		return nil
+	})
+}
+
+// judge is the judgement of one conversation. Calls are identified by their index in Ops.
+type judge struct {
+	*workload.Ledger
+	in  map[int]call
+	out map[int]seen // answers
+}
+
+func (j *judge) load() error {
+	for c, op := range j.Ops {
+		in, err := history.Decode[call](op.In)
+		if err != nil {
+			return err
+		}
+		j.in[c] = in
+		if op.Outcome == history.OK {
+			out, err := history.Decode[seen](op.Out)
+			if err != nil {
+				return err
+			}
+			j.out[c] = out
+		}
+		switch op.Call {
+		case callSay:
+			for _, name := range in.names() {
+				j.Authored(c, theMessages, name)
+			}
+			if in.File {
+				j.Authored(c, theFile, in.Name)
+			}
+		case callSave:
+			j.Authored(c, theState, in.Name)
+		case callPend:
+			j.Authored(c, thePending, in.Name)
+		}
+	}
+	return nil
+}
+
+// place notes which versions an answer shows, and judges it alone.
+func (j *judge) place(c int, out seen) {
+	in, name := j.in[c], workload.NameOf(j.Ops[c])
+	messages := func(names []string) {
+		for i, n := range names {
+			j.Saw(n, theMessages, out.Count-uint64(len(names))+uint64(i)+1, c)
+		}
+	}
+	switch j.Ops[c].Call {
+	case callSay:
+		messages(in.names())
+		if in.File {
+			j.Saw(in.Name, theFile, out.File, c)
+		}
+	case callSave:
+		j.Saw(in.Name, theState, out.Revision, c)
+		if out.Revision != in.Revision+1 {
+			j.Findings.Add("stale save accepted", j.Key, j.Of(c), "%s was made of revision %d and made revision %d", name, in.Revision, out.Revision)
+		}
+		if out.Interrupted != in.Interrupt {
+			j.Findings.Add("wrong lifecycle", j.Key, j.Of(c), "%s asked for interrupted = %t and was answered %t", name, in.Interrupt, out.Interrupted)
+		}
+	case callPend:
+		j.Saw(in.Name, thePending, out.Number, c)
+	case workload.CallRead:
+		if uint64(len(out.Messages)) != min(out.Count, tail) {
+			j.Findings.Add("messages missing", j.Key, j.Of(c), "%s found a conversation of %d messages with %d of the last", name, out.Count, len(out.Messages))
+			return
+		}
+		messages(out.Messages)
+		if out.Revision > 0 {
+			j.Saw(out.State, theState, out.Revision, c)
+		}
+		if out.File > 0 {
+			j.Saw(out.Content, theFile, out.File, c)
+		}
+		for _, m := range out.Pending {
+			j.Saw(m.Name, thePending, m.Number, c)
+		}
+	}
+}
+
+// judgePending checks that each read shows the pending messages after the newest one that was
+// consumed, all of them, and its interrupted flag as the newest save left it.
+func (j *judge) judgePending() {
+	for c, op := range j.Ops {
+		out, answered := j.out[c]
+		if op.Call != workload.CallRead || !answered {
+			continue
+		}
+		name := workload.NameOf(op)
+		for i, m := range out.Pending {
+			if m.Number != out.Consumed+uint64(i)+1 {
+				j.Findings.Add("pending message missing", j.Key, j.Of(c), "%s found number %d at place %d of the pending messages, of which those up to %d are consumed", name, m.Number, i+1, out.Consumed)
+				break
+			}
+		}
+		save, known := j.Author[workload.Write{Object: theState, Name: out.State}]
+		if out.Revision == 0 || !known {
+			continue
+		}
+		if in := j.in[save]; in.Interrupt != out.Interrupted {
+			j.Findings.Add("wrong lifecycle", j.Key, j.Of(save, c), "%s saved interrupted = %t, and %s found %t at its revision", workload.NameOf(j.Ops[save]), in.Interrupt, name, out.Interrupted)
+		} else if in.Consumed > out.Consumed {
+			j.Findings.Add("consumed message came back", j.Key, j.Of(save, c), "%s consumed the pending messages up to %d, and %s found those after %d at its revision or later", workload.NameOf(j.Ops[save]), in.Consumed, name, out.Consumed)
+		}
+	}
+}
+
+// judgeOrder searches for one order of all calls. A read shows how many messages were ever pending:
+// the last number that is pending, or that is consumed.
+func (j *judge) judgeOrder() {
+	transactions := map[int]*model.Transaction{}
+	for c, op := range j.Ops {
+		t, in := &model.Transaction{}, j.in[c]
+		wrote := func(object, name string) {
+			if version := j.Object(object).Version[name]; version > 0 {
+				t.Writes = append(t.Writes, model.Access{Object: object, Version: version})
+			}
+		}
+		switch op.Call {
+		case callSay:
+			for _, name := range in.names() {
+				wrote(theMessages, name)
+			}
+			if in.File {
+				wrote(theFile, in.Name)
+			}
+		case callSave:
+			if wrote(theState, in.Name); len(t.Writes) > 0 {
+				t.Reads = append(t.Reads, model.Access{Object: theState, Version: in.Revision})
+			}
+		case callPend:
+			wrote(thePending, in.Name)
+		case workload.CallRead:
+			if out, answered := j.out[c]; answered {
+				t.Reads = []model.Access{
+					{Object: theState, Version: out.Revision}, {Object: theMessages, Version: out.Count}, {Object: theFile, Version: out.File},
+					{Object: thePending, Version: out.Consumed + uint64(len(out.Pending))},
+				}
+			}
+		}
+		if len(t.Reads)+len(t.Writes) > 0 {
+			transactions[c] = t
+		}
+	}
+	j.JudgeOrder(transactions)
+}
