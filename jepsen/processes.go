@@ -96,7 +96,7 @@ func (c *callerMaker) process(workloadName string, bound int) (p *workload.Proce
 	r := c.run
 	p = &workload.Process{
 		ID: c.last, Scope: r.scope(workloadName), Workload: workloadName, Record: r.record,
-		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))),
+		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))), Pace: r.pace,
 	}
 	c.last++
 	if bound == anyNode {

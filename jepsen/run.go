@@ -70,6 +70,7 @@ type run struct {
 	options Options
 	id      string // unique among all runs; the run's scopes end with it
 	stage   stage
+	pace    time.Duration // of all processes; 0 means that of each workload
 	record  *history.Recorder
 	live    atomic.Pointer[history.Recorder] // record, set once the cluster has started: for other goroutines
 	tally   tally
