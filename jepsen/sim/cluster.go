@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/client"
+	"dormouse/cluster/keys"
 	"dormouse/internal/pause"
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
@@ -29,6 +30,7 @@ type Cluster struct {
 	lease   time.Duration
 	plan    Plan
 	trace   *trace.Trace
+	keys    keys.Ring
 	net     *simnet.Network
 	clients *simnet.Host
 	hosts   []*host
@@ -47,7 +49,7 @@ const clientHost = "clients"
 // newCluster returns a cluster whose hosts do not run yet.
 func newCluster(o Options, plan Plan, t *trace.Trace, seeded bool) *Cluster {
 	c := &Cluster{
-		options: o, seeded: seeded, plan: plan, trace: t, lease: plan.Lease,
+		options: o, seeded: seeded, plan: plan, trace: t, lease: plan.Lease, keys: keys.Ring{keys.New()},
 		draw: rand.New(rand.NewPCG(o.Seed, 1)), counts: map[string]int64{},
 	}
 	c.net = simnet.New(c.fork(), t, plan.Link)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"dormouse/cluster/clustertest"
 	"dormouse/config"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/history"
@@ -219,7 +218,7 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 		logger = hclog.NewNullLogger()
 	}
 	return node.Options{
-		Config: c, Keys: clustertest.Keys, Network: p.net, Servers: p.net, FS: disk.State(), LogFiles: disk.Log(),
+		Config: c, Keys: h.cluster.keys, Network: p.net, Servers: p.net, FS: disk.State(), LogFiles: disk.Log(),
 		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes,
 	}
 }
