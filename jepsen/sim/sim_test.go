@@ -29,6 +29,10 @@ func TestOne(t *testing.T) {
 	if os.Getenv("LINES") != "" {
 		o.Lines = &lines
 	}
+	if p := os.Getenv("LIVE"); p != "" {
+		f, _ := os.Create(p)
+		o.Lines = f
+	}
 	r, err := sim.Run(t, o)
 	if p := os.Getenv("LINES"); p != "" {
 		_ = os.WriteFile(p, lines.Bytes(), 0o644)

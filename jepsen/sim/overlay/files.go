@@ -38,8 +38,19 @@ var files = []file{
 		// wait for the simulated disk.
 		changes: []change{{"	waitReasonSleep:                 true,\n", "	waitReasonSleep:                 true,\n\twaitReasonSyncMutexLock: true,\n\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n"}},
 	},
-	// A mutex is handed over by its waiters' order, not after a millisecond of real time.
-	{path: "internal/sync/mutex.go", changes: []change{{"starvationThresholdNs = 1e6", "starvationThresholdNs = 1 << 60"}}},
+	{
+		path: "internal/sync/mutex.go",
+		changes: []change{
+			// A mutex is handed over by its waiters' order, not after a millisecond of
+			// real time.
+			{"starvationThresholdNs = 1e6", "starvationThresholdNs = 1 << 60"},
+			// In place of interruptions by time, one that takes a mutex sometimes lets the
+			// others run first: some libraries try again and again until another
+			// goroutine has done its work.
+			{"func (m *Mutex) Lock() {\n", "func (m *Mutex) Lock() {\n\tsimYield()\n"},
+		},
+	},
+	{path: "internal/sync/runtime.go", tail: "\n//go:linkname simYield\nfunc simYield()\n"},
 }
 
 // generator is the generator of the goroutines of bubbles. One that uses only the state
@@ -74,4 +85,11 @@ func simSeed(seed uint64) { simState = seed }
 
 //go:linkname simDrawn
 func simDrawn() uint64 { return simState }
+
+//go:linkname internal_sync_simYield internal/sync.simYield
+func internal_sync_simYield() {
+	if gp := getg(); gp.bubble != nil && simNext()&31 == 0 {
+		Gosched()
+	}
+}
 `

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type wire struct {
 	queue    []packet  // guarded by mu; in the order of sending
 	deadline time.Time // guarded by mu; of the reader
 	dropped  bool      // guarded by mu; the reader has closed its end
+	reset    bool      // guarded by mu; the reader's host knows that the other end is gone
 }
 
 // packet is bytes under way. Without any, the sender closed its end.
@@ -60,6 +62,8 @@ func (w *wire) receive(b []byte) (n int, wait time.Duration, err error) {
 	switch {
 	case w.dropped:
 		return 0, 0, net.ErrClosed
+	case w.reset:
+		return 0, 0, syscall.ECONNRESET
 	case !w.deadline.IsZero() && !now.Before(w.deadline):
 		return 0, 0, os.ErrDeadlineExceeded
 	}
@@ -150,7 +154,11 @@ func (c *conn) Write(b []byte) (int, error) {
 	gone := c.out.dropped
 	c.out.mu.Unlock()
 	if gone && !c.host.net.isCut(pair{c.out.from, c.out.to}) {
-		return 0, io.ErrClosedPipe // a reset, as from a host whose process is gone
+		c.in.mu.Lock()
+		c.in.reset = true // the answer to these bytes ends both directions
+		c.in.mu.Unlock()
+		c.in.nudge()
+		return 0, syscall.EPIPE
 	}
 	c.out.send(append([]byte(nil), b...))
 	return len(b), nil
