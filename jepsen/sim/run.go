@@ -27,6 +27,7 @@ import (
 // Result is the result of a run.
 type Result struct {
 	Run       *report.Run
+	File      []byte           // the history
 	Sum       uint64           // over everything that happened: the trace hash
 	Notes     uint64           // how many notes the sum is over
 	Seeded    bool             // the schedule was drawn from the seed
@@ -50,6 +51,7 @@ func Run(t *testing.T, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := &runner{options: o, plan: plan, result: &Result{Seeded: Seeded, Steps: plan.Steps}}
+	settle()
 	began := time.Now()
 	if err := r.inBubble(t); err != nil {
 		return nil, err
@@ -57,6 +59,7 @@ func Run(t *testing.T, o Options) (*Result, error) {
 	r.result.Took = time.Since(began)
 	debug.SetGCPercent(100)
 	began = time.Now()
+	r.result.File = r.file.Bytes()
 	h, err := history.Parse(bytes.NewReader(r.file.Bytes()))
 	if err != nil {
 		return nil, err
@@ -118,6 +121,31 @@ func (r *runner) simulate() {
 	r.done = true
 }
 
+// settle makes what the runtime makes when it first needs it, at moments of real time:
+// threads and the workers of the garbage collector. They take memory, and where an object
+// lies decides the order in which a map of pointers is read.
+func settle() {
+	var wait sync.WaitGroup
+	begin := make(chan struct{})
+	for range threads {
+		wait.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			<-begin // its thread waits, so that the next needs another one
+		})
+	}
+	runtime.Gosched()
+	time.Sleep(20 * time.Millisecond)
+	close(begin)
+	wait.Wait()
+	for range 3 {
+		runtime.GC()
+	}
+}
+
+// threads is more than the threads that one processor needs.
+const threads = 12
+
 // collectEvery is the virtual time between two collections of garbage.
 const collectEvery = 10 * time.Second
 
@@ -128,6 +156,7 @@ func collect(ctx context.Context) {
 	for pause.For(ctx, collectEvery) {
 		synctest.Wait()
 		runtime.GC()
+		forgetRuntime()
 	}
 }
 

@@ -13,3 +13,6 @@ func seedRuntime(seed uint64)
 
 //go:linkname drawnRuntime runtime.simDrawn
 func drawnRuntime() uint64
+
+//go:linkname forgetRuntime runtime.simForget
+func forgetRuntime()

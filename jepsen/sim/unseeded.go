@@ -9,3 +9,5 @@ const Seeded = false
 func seedRuntime(uint64) {}
 
 func drawnRuntime() uint64 { return 0 }
+
+func forgetRuntime() {}

@@ -21,8 +21,11 @@ import (
 	"strings"
 )
 
-// change replaces one piece of text in a file of the Go tree.
-type change struct{ from, to string }
+// change replaces one piece of text in a file of the Go tree, everywhere if often is set.
+type change struct {
+	from, to string
+	often    bool
+}
 
 // file is a file of the Go tree, relative to GOROOT/src, and its changes.
 type file struct {
@@ -76,16 +79,16 @@ func Make(dir, goroot, version string) (string, error) {
 	return path, nil
 }
 
-// apply makes the changes in the text of the file. Each text that is replaced must occur
+// apply makes the changes in the text of the file. A text that is replaced once must occur
 // exactly once, or else it may no longer mean what it meant.
 func (f file) apply(text string) (string, error) {
 	var wrong []error
 	for _, c := range f.changes {
-		if n := strings.Count(text, c.from); n != 1 {
-			wrong = append(wrong, fmt.Errorf("it has %d times, not once: %q", n, c.from))
+		if n := strings.Count(text, c.from); n == 0 || n > 1 && !c.often {
+			wrong = append(wrong, fmt.Errorf("it has %d times what must be replaced: %q", n, c.from))
 			continue
 		}
-		text = strings.Replace(text, c.from, c.to, 1)
+		text = strings.ReplaceAll(text, c.from, c.to)
 	}
 	return text + f.tail, errors.Join(wrong...)
 }

@@ -29,7 +29,7 @@ type logFiles struct {
 	meta     map[string][]byte            // guarded by mu; by directory
 	stable   map[string]map[string][]byte // guarded by mu; by path, key
 	locked   map[string]bool              // guarded by mu; directories
-	changing []func()                     // guarded by mu; changes that are not durable yet, in order
+	changing []*change                    // guarded by mu; those that are not durable yet, in order
 }
 
 // Log returns the files of the log.
@@ -55,12 +55,15 @@ type closer func() error
 
 func (c closer) Close() error { return c() }
 
+// change is a change that is not durable yet.
+type change struct{ make func() }
+
 // change makes a change durable: it is made once the disk has synced. A crash before then
 // makes it or not.
 func (l *logFiles) change(path string, make func()) error {
+	c := &change{make}
 	l.mu.Lock()
-	l.changing = append(l.changing, make)
-	at := len(l.changing) - 1
+	l.changing = append(l.changing, c)
 	l.mu.Unlock()
 	err := l.disk.before("write", path)
 	if err == nil {
@@ -68,10 +71,7 @@ func (l *logFiles) change(path string, make func()) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.changing[at] = nil
-	if !slices.ContainsFunc(l.changing, func(f func()) bool { return f != nil }) {
-		l.changing = l.changing[:0]
-	}
+	l.changing = slices.DeleteFunc(l.changing, func(other *change) bool { return other == c })
 	if err == nil {
 		make()
 	}
@@ -92,12 +92,11 @@ func (l *logFiles) Stable(path string) (raftlog.StableFile, error) {
 func (l *logFiles) crash(onto *Disk, draw *rand.Rand, percent int) *logFiles {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, change := range l.changing {
-		if change != nil && draw.IntN(100) < max(percent, 50) {
-			change()
+	for _, c := range l.changing {
+		if draw.IntN(100) < max(percent, 50) {
+			c.make()
 		}
 	}
-	l.changing = nil
 	after := &logFiles{disk: onto, segments: map[string]*segment{}, meta: maps.Clone(l.meta), stable: map[string]map[string][]byte{}, locked: map[string]bool{}}
 	for path, content := range l.stable {
 		after.stable[path] = maps.Clone(content)
