@@ -49,7 +49,8 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", outputTable, "table or json")
 	root.AddCommand(
 		a.runCommand(), a.checkCommand(), a.ednCommand(), a.listCommand(),
-		a.smokeCommand(), a.selftestCommand(), a.fullCommand(), a.versionCommand(), a.hostCommand(), a.simulatedCommand(),
+		a.smokeCommand(), a.selftestCommand(), a.fullCommand(), a.versionCommand(), a.hostCommand(),
+		a.simCommand(), a.simulatedCommand(),
 	)
 	return root
 }

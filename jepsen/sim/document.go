@@ -83,6 +83,12 @@ func (o Order) Command() string {
 	return strings.Join(args, " ")
 }
 
+// Check returns the error of an order that cannot be run, with all that is wrong.
+func (o Order) Check() error {
+	_, err := o.options().Resolve()
+	return err
+}
+
 // options returns the options of an order.
 func (o Order) options() Options {
 	return Options{

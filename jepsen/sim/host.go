@@ -122,6 +122,7 @@ func (h *host) exited(p *process, err error) {
 		h.process = nil
 	}
 	h.mu.Unlock()
+	h.cluster.met(p.opened())
 	p.stop()
 	p.net.Kill(false) // the kernel closes what is open
 	h.cluster.trace.Note("exit", h.name)
@@ -140,6 +141,7 @@ func (h *host) kill(percent int) {
 		return
 	}
 	h.process = nil
+	h.cluster.met(p.opened())
 	h.cluster.trace.Note("kill", h.name, uint64(percent))
 	h.cluster.count("kills", 1)
 	p.net.Kill(percent < 100)

@@ -35,6 +35,9 @@ const (
 	paceDefault      = 50 * time.Millisecond
 )
 
+// Workloads returns the names of all workloads that can be simulated.
+func Workloads() []string { return catalog.WithoutPrograms(catalog.Names()) }
+
 // Resolve fills in the defaults and returns all errors at once.
 func (o Options) Resolve() (Options, error) {
 	if len(o.Workloads) == 0 {

@@ -43,6 +43,10 @@ const (
 	gapMin, gapMax = 500 * time.Millisecond, 8 * time.Second
 )
 
+// laneSteps is more than the number of steps of a lane: the number of a step says its lane,
+// and its place there, so that a shorter run has the same numbers.
+const laneSteps = 10_000
+
 // DrawPlan draws the plan of a run. The same options give the same plan. Steps in Skip are
 // left out; the others keep their numbers.
 func DrawPlan(o Options) (Plan, error) {
@@ -59,17 +63,17 @@ func DrawPlan(o Options) (Plan, error) {
 	for range o.Nodes {
 		p.Knobs = append(p.Knobs, drawKnobs(draw, timing))
 	}
-	for _, name := range o.Nemeses {
+	for i, name := range o.Nemeses {
 		variants, err := variantsOf(name)
 		if err != nil {
 			return p, err
 		}
-		p.Steps = append(p.Steps, drawLane(o, name, variants)...)
+		for j, s := range drawLane(o, name, variants) {
+			s.N = (i+1)*laneSteps + j
+			p.Steps = append(p.Steps, s)
+		}
 	}
 	slices.SortStableFunc(p.Steps, func(a, b Step) int { return int(a.At - b.At) })
-	for i := range p.Steps {
-		p.Steps[i].N = i + 1
-	}
 	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return slices.Contains(o.Skip, s.N) })
 	return p, nil
 }

@@ -22,6 +22,7 @@ import (
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
 	"dormouse/jepsen/sim/trace"
+	"dormouse/node"
 )
 
 // Result is the result of a run.
@@ -196,10 +197,19 @@ func (c *Cluster) finish() {
 	c.counts["messages"] = int64(c.net.Sent())
 	for _, h := range c.hosts {
 		c.counts["syncs"] += h.currentDisk().Syncs()
+		c.met(h.node())
 		if n := h.node(); n != nil {
-			is := n.Group().Stats()
-			c.counts["snapshots installed"] += int64(is.Installs)
-			c.counts["snapshots taken"] += int64(is.Snapshots)
+			c.counts["elections"] = max(c.counts["elections"], int64(n.Group().LocalStatus().Term))
 		}
 	}
+}
+
+// met counts what a process met in its life. n may be nil.
+func (c *Cluster) met(n *node.Node) {
+	if n == nil {
+		return
+	}
+	is := n.Group().Stats()
+	c.count("snapshots installed", int64(is.Installs))
+	c.count("snapshots taken", int64(is.Snapshots))
 }
