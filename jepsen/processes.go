@@ -57,7 +57,7 @@ func (r *run) callers() (*callers, error) {
 			c.close()
 			return nil, err
 		}
-		c.pulses = append(c.pulses, &pulse{Process: p})
+		c.pulses = append(c.pulses, &pulse{Process: p, every: r.pulse})
 	}
 	return c, nil
 }

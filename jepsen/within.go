@@ -37,14 +37,14 @@ type Member struct {
 // RunWithin makes the calls of one run on a cluster that the caller keeps, and writes the
 // history into a file. Of the options it uses the workloads, the number of processes, the
 // seed, the time and Progress; pace is the mean wait between two calls of a process, 0
-// means the workloads' own. Judge judges the history.
-func RunWithin(ctx context.Context, o Options, pace time.Duration, c Cluster, file history.File) error {
+// means the workloads' own, and pulse is the time between two pulses of a node. Judge judges the history.
+func RunWithin(ctx context.Context, o Options, pace, pulse time.Duration, c Cluster, file history.File) error {
 	o.Dir = "." // it is not used
 	o, err := o.resolve()
 	if err != nil {
 		return err
 	}
-	r := &run{options: o, id: runID(o.Seed, time.Now()), stage: within{c}, pace: pace}
+	r := &run{options: o, id: runID(o.Seed, time.Now()), stage: within{c}, pace: pace, pulse: pulse}
 	header, err := r.header(ctx)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type Options struct {
 	Nemeses   []string      // by name, run in parallel; empty means all
 	Nodes     int           // 1 to 7; 0 means 3
 	Processes int           // of each workload; 0 means 4
-	Pace      time.Duration // mean wait between two calls of a process; 0 means 50 ms
+	Pace      time.Duration // mean wait between two calls of a process; 0 means 200 ms
 	Skip      []int         // numbers of steps of the plan that are left out
 	Lines     io.Writer     // receives a line for each note of the trace; in memory; nil means none
 	Logger    hclog.Logger  // of the nodes; in memory; nil means none
@@ -32,7 +32,7 @@ const (
 	nodesDefault     = 3
 	nodesMax         = 7
 	processesDefault = 4
-	paceDefault      = 50 * time.Millisecond
+	paceDefault      = 200 * time.Millisecond
 )
 
 // Workloads returns the names of all workloads that can be simulated.

@@ -113,7 +113,7 @@ func (r *runner) simulate() {
 			Workloads: r.options.Workloads, Nemeses: r.options.Nemeses, Time: r.options.Time, Seed: r.options.Seed,
 			Nodes: r.options.Nodes, Processes: r.options.Processes,
 			Progress: r.options.Tell,
-		}, r.options.Pace, c, &r.file)
+		}, r.options.Pace, pulseEvery, c, &r.file)
 	}
 	c.finish()
 	r.result.Sum, r.result.Notes = r.trace.Sum()
@@ -146,6 +146,9 @@ func settle() {
 
 // threads is more than the threads that one processor needs.
 const threads = 12
+
+// pulseEvery is the resolution of the time to recover. Pulses cost as much as calls.
+const pulseEvery = 500 * time.Millisecond
 
 // collectEvery is the virtual time between two collections of garbage.
 const collectEvery = 10 * time.Second

@@ -26,6 +26,9 @@ func TestOne(t *testing.T) {
 	if w := os.Getenv("N"); w != "" {
 		o.Nemeses = strings.Split(w, ",")
 	}
+	if d, _ := time.ParseDuration(os.Getenv("PACE")); d > 0 {
+		o.Pace = d
+	}
 	if os.Getenv("LINES") != "" {
 		o.Lines = &lines
 	}
