@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"dormouse/internal/pause"
+	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/sim/simnet"
 )
@@ -64,24 +66,36 @@ func (c *Cluster) step(ctx context.Context, s Step, tell func(string)) error {
 	name := s.Fault + "/" + s.Variant
 	c.trace.Note("fault", name, uint64(s.N))
 	c.count("faults", 1)
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
 	// The event comes first: what the fault causes must lie in its window.
-	c.event(history.Event{Kind: history.EventFault, Name: name, Step: s.N, Detail: s.Variant})
+	c.event(history.Event{Kind: history.EventFault, Name: s.Fault, Step: s.N, Detail: s.Variant, Data: data})
 	detail, heal := v.begin(ctx, a)
 	tell(fmt.Sprintf("fault %d: %s: %s", s.N, name, detail))
 	pause.For(ctx, s.For)
-	var err error
 	if heal != nil {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), healMax)
 		err = heal(within)
 		cancel()
 	}
 	c.trace.Note("healed", name, uint64(s.N))
-	c.event(history.Event{Kind: history.EventHeal, Name: name, Step: s.N, Detail: detail})
+	c.event(history.Event{Kind: history.EventHeal, Name: s.Fault, Step: s.N, Detail: detail})
 	tell(fmt.Sprintf("healed %d: %s", s.N, name))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// mayExit says that the fault may end a host's process, until the returned function is
+// called.
+func (a *act) mayExit(h *host) (mustRun func()) {
+	a.event(history.Event{Kind: history.EventNote, Name: check.NoteMayExit, Node: h.name, Detail: "any"})
+	return func() {
+		a.event(history.Event{Kind: history.EventNote, Name: check.NoteMustRun, Node: h.name})
+	}
 }
 
 // any returns a random host.

@@ -27,6 +27,14 @@ var variants = []variant{
 	{"slow-net", "a follower lags", 3, time.Second, 15 * time.Second, slowed((*act).follows)},
 	{"slow-net", "the leader lags", 3, time.Second, 15 * time.Second, slowed((*act).leads)},
 	{"slow-net", "loss", 1, time.Second, 15 * time.Second, lossy},
+	{"transfer", "storm", 3, time.Second, 10 * time.Second, transferStorm},
+	{"transfer", "rolling restart", 1, 2 * time.Second, 10 * time.Second, rollingRestart},
+	{"membership", "demote, then promote", 3, 500 * time.Millisecond, 8 * time.Second, demote},
+	{"lost-disk", "wiped", 3, 100 * time.Millisecond, 8 * time.Second, lose(false)},
+	{"lost-disk", "wiped and replaced", 3, 100 * time.Millisecond, 8 * time.Second, lose(true)},
+	{"corrupt", "a bit of the log flips", 3, 100 * time.Millisecond, 4 * time.Second, flipped},
+	{"disk", "full", 3, 500 * time.Millisecond, 8 * time.Second, fullDisk},
+	{"disk", "fails", 3, 500 * time.Millisecond, 8 * time.Second, failingDisk},
 	{"disk", "slow", 1, time.Second, 10 * time.Second, slowDisk},
 	{"disk", "hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).any)},
 	{"disk", "the leader's hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).leads)},
@@ -177,8 +185,34 @@ func slowDisk(_ context.Context, a *act) (string, func(context.Context) error) {
 func hungDisk(which func(*act) *host) func(context.Context, *act) (string, func(context.Context) error) {
 	return func(_ context.Context, a *act) (string, func(context.Context) error) {
 		h := which(a)
-		return names(h), withDisk(h, func(f *simdisk.Faults) { f.Hang = true }, func(f *simdisk.Faults) { f.Hang = false })
+		return names(h), a.harmDisk(h, func(f *simdisk.Faults) { f.Hang = true }, func(f *simdisk.Faults) { f.Hang = false })
 	}
+}
+
+// harmDisk is withDisk for faults that may end the process.
+func (a *act) harmDisk(h *host, begin, end func(*simdisk.Faults)) func(context.Context) error {
+	mustRun := a.mayExit(h)
+	heal := withDisk(h, begin, end)
+	return func(ctx context.Context) error {
+		err := heal(ctx)
+		sleep(ctx, exitTakes)
+		mustRun()
+		return err
+	}
+}
+
+// exitTakes is how long a process may take to end after a failure of its disk.
+const exitTakes = 5 * time.Second
+
+func fullDisk(_ context.Context, a *act) (string, func(context.Context) error) {
+	h := a.any()
+	return names(h), a.harmDisk(h, func(f *simdisk.Faults) { f.Full = true }, func(f *simdisk.Faults) { f.Full = false })
+}
+
+func failingDisk(_ context.Context, a *act) (string, func(context.Context) error) {
+	h := a.any()
+	share := oneOf(a.draw, 0.001, 0.01, 0.3)
+	return fmt.Sprintf("%s, %.1f %%", h.name, 100*share), a.harmDisk(h, func(f *simdisk.Faults) { f.Fail = share }, func(f *simdisk.Faults) { f.Fail = 0 })
 }
 
 func sleep(ctx context.Context, d time.Duration) {

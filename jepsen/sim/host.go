@@ -40,6 +40,8 @@ type process struct {
 	net    *simnet.Host
 	ended  chan error    // capacity one
 	killed chan struct{} // closed by kill
+	gone   chan struct{} // closed once it has stopped as asked
+	asked  bool          // guarded by the host's mu; it is to stop
 	stop   context.CancelFunc
 
 	mu   sync.Mutex
@@ -75,8 +77,9 @@ func (h *host) supervise(ctx context.Context) {
 		p := h.start()
 		select {
 		case err := <-p.ended:
-			h.exited(p, err)
-			pause.For(ctx, restartAfter)
+			if h.exited(p, err) {
+				pause.For(ctx, restartAfter)
+			}
 		case <-p.killed:
 		case <-ctx.Done():
 		}
@@ -87,7 +90,7 @@ func (h *host) supervise(ctx context.Context) {
 func (h *host) start() *process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := &process{net: h.cluster.net.Host(h.name, h.ip), ended: make(chan error, 1), killed: make(chan struct{})}
+	p := &process{net: h.cluster.net.Host(h.name, h.ip), ended: make(chan error, 1), killed: make(chan struct{}), gone: make(chan struct{})}
 	h.process = p
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -115,19 +118,46 @@ func (p *process) run(ctx context.Context, o node.Options, gossip string) error 
 	return n.Run(ctx)
 }
 
-// exited records that a process has ended by itself.
-func (h *host) exited(p *process, err error) {
+// exited records that a process has ended, and reports whether nobody asked it to.
+func (h *host) exited(p *process, err error) bool {
 	h.mu.Lock()
 	if h.process == p {
 		h.process = nil
 	}
+	asked := p.asked
 	h.mu.Unlock()
 	h.cluster.met(p.opened())
 	p.stop()
 	p.net.Kill(false) // the kernel closes what is open
+	if asked {
+		close(p.gone)
+		h.cluster.trace.Note("stopped", h.name)
+		return false
+	}
 	h.cluster.trace.Note("exit", h.name)
 	h.cluster.count("exits", 1)
 	h.cluster.event(history.Event{Kind: history.EventExit, Node: h.name, Detail: fmt.Sprint(err)})
+	return true
+}
+
+// halt asks the process to stop, as SIGTERM does, and waits until it has. The host stays
+// down until rise.
+func (h *host) halt(ctx context.Context) {
+	h.mu.Lock()
+	h.down++
+	p := h.process
+	if p == nil {
+		h.mu.Unlock()
+		return
+	}
+	p.asked = true
+	h.mu.Unlock()
+	p.stop()
+	select {
+	case <-p.gone:
+	case <-p.killed:
+	case <-ctx.Done():
+	}
 }
 
 // kill ends the process as kill -9 does, or with percent below 100 as a power failure,
