@@ -146,7 +146,7 @@ func (e *Engines) openWAL(path string) (raft.LogStore, error) {
 
 // openSegments opens raft-wal on its segments and their list.
 func (e *Engines) openSegments(path string, files walFiles, meta types.MetaStore) (raft.LogStore, error) {
-	logs, err := wal.Open(path, wal.WithSegmentFiler(files), wal.WithMetaStore(meta), wal.WithSegmentSize(e.segmentBytes), wal.WithLogger(e.logger.Named("wal")))
+	logs, err := wal.Open(path, wal.WithSegmentFiler(files), wal.WithMetaStore(sealedMeta{MetaStore: meta, files: files}), wal.WithSegmentSize(e.segmentBytes), wal.WithLogger(e.logger.Named("wal")))
 	if err != nil {
 		_ = meta.Close() // it was only read; raft-wal leaves it open
 		return nil, damage(err, "open the log in %s", path)

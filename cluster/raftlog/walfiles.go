@@ -59,14 +59,15 @@ func (m *walMeta) Load(dir string) (state types.PersistentState, err error) {
 // walFiles are raft-wal's segments, with errors that name the file.
 type walFiles struct {
 	types.SegmentFiler
-	dir string
+	files types.VFS
+	dir   string
 }
 
 func newWALFiles(dir string, files types.VFS) walFiles {
 	if seededbug.Is(seededbug.NoFsync) {
 		files = unsynced{files}
 	}
-	return walFiles{SegmentFiler: filer.NewFiler(dir, files), dir: dir}
+	return walFiles{SegmentFiler: filer.NewFiler(dir, files), files: files, dir: dir}
 }
 
 func (f walFiles) path(info types.SegmentInfo) string {
