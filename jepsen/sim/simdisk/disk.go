@@ -55,7 +55,7 @@ func New(name string, draw *rand.Rand, t *trace.Trace, speed Speed) *Disk {
 
 // State is the file system of the state machine.
 func (d *Disk) State() storage.FS {
-	return errorfs.Wrap(d.state, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	return stateFS{errorfs.Wrap(d.state, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		switch op.Kind {
 		case errorfs.OpFileSync, errorfs.OpFileSyncData:
 			return d.before("sync", op.Path)
@@ -64,8 +64,15 @@ func (d *Disk) State() storage.FS {
 			return d.before("write", op.Path)
 		}
 		return nil
-	}))
+	}))}
 }
+
+// stateFS is a file system that implements storage.Ender.
+type stateFS struct{ storage.FS }
+
+// End implements storage.Ender: the goroutine waits for ever, as that of a process that has
+// ended.
+func (stateFS) End(error) { select {} }
 
 // Set changes the faults.
 func (d *Disk) Set(change func(*Faults)) {
