@@ -39,11 +39,13 @@ type Member struct {
 // seed, the time and Progress; pace is the mean wait between two calls of a process, 0
 // means the workloads' own, and pulse is the time between two pulses of a node. Judge judges the history.
 func RunWithin(ctx context.Context, o Options, pace, pulse time.Duration, c Cluster, file history.File) error {
-	o.Dir = "." // it is not used
+	faults := o.Nemeses // the cluster knows them
+	o.Dir, o.Nemeses = "unused", nil
 	o, err := o.resolve()
 	if err != nil {
 		return err
 	}
+	o.Nemeses = faults
 	r := &run{options: o, id: runID(o.Seed, time.Now()), stage: within{c}, pace: pace, pulse: pulse}
 	header, err := r.header(ctx)
 	if err != nil {

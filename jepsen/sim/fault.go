@@ -92,9 +92,18 @@ func (c *Cluster) step(ctx context.Context, s Step, tell func(string)) error {
 // mayExit says that the fault may end a host's process, until the returned function is
 // called.
 func (a *act) mayExit(h *host) (mustRun func()) {
+	h.mu.Lock()
+	h.mayExit++
+	h.mu.Unlock()
 	a.event(history.Event{Kind: history.EventNote, Name: check.NoteMayExit, Node: h.name, Detail: "any"})
 	return func() {
-		a.event(history.Event{Kind: history.EventNote, Name: check.NoteMustRun, Node: h.name})
+		h.mu.Lock()
+		h.mayExit--
+		last := h.mayExit == 0
+		h.mu.Unlock()
+		if last {
+			a.event(history.Event{Kind: history.EventNote, Name: check.NoteMustRun, Node: h.name})
+		}
 	}
 }
 

@@ -171,7 +171,7 @@ func lossy(_ context.Context, a *act) (string, func(context.Context) error) {
 func withDisk(h *host, begin, end func(*simdisk.Faults)) func(context.Context) error {
 	h.currentDisk().Set(begin)
 	return func(context.Context) error {
-		h.currentDisk().Set(end) // the process may have been killed since, which leaves a sound disk
+		h.currentDisk().Set(end)
 		return nil
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dormouse/agent/layout"
 	"dormouse/internal/pause"
+	"dormouse/node"
 )
 
 // change asks any running node for a change, until it is made or ctx ends.
@@ -32,22 +34,27 @@ func (a *act) change(ctx context.Context, change layout.Change, id string) error
 	}
 }
 
-// votes waits until a host's node is a voter, as the leader knows it.
+// votes waits until a host's node may vote, as it knows itself and as the leader knows it.
+// The leader alone is not enough: it may still take a node with an empty disk for the
+// voter that it was.
 func (a *act) votes(ctx context.Context, h *host) error {
 	for {
-		if l := a.leader(); l != nil {
-			if n := l.node(); n != nil {
-				for _, m := range n.Group().Members() {
-					if m.ID == h.nodeID() && m.Voter {
-						return nil
-					}
-				}
+		n, leader := h.node(), a.leader()
+		if n != nil && leader != nil && n.Ready() == nil {
+			is, id := n.Group().LocalStatus(), h.nodeID()
+			if is.ClusterID != "" && !is.CatchingUp && isVoter(n, id) && isVoter(leader.node(), id) {
+				return nil
 			}
 		}
 		if !pause.For(ctx, 100*time.Millisecond) {
 			return fmt.Errorf("%s does not vote", h.name)
 		}
 	}
+}
+
+// isVoter reports whether a node takes another one for a voter.
+func isVoter(n *node.Node, id string) bool {
+	return n != nil && slices.ContainsFunc(n.Group().Members(), func(m layout.MemberStatus) bool { return m.ID == id && m.Voter })
 }
 
 // transferStorm transfers leadership many times, to a random node or to any.

@@ -32,7 +32,7 @@ type host struct {
 	news    chan struct{} // guarded by mu; closed and replaced when down changes
 	founds  bool          // guarded by mu; its node may found the cluster
 	left    bool          // guarded by mu; its node has left for good
-	mayExit bool          // guarded by mu; a fault may end its process
+	mayExit int           // guarded by mu; how many faults may end its process
 }
 
 // process is one run of a node.
@@ -123,6 +123,7 @@ func (h *host) exited(p *process, err error) bool {
 	h.mu.Lock()
 	if h.process == p {
 		h.process = nil
+		h.disk = h.disk.Crash(100) // what still runs of it must not reach the disk
 	}
 	asked := p.asked
 	h.mu.Unlock()

@@ -106,13 +106,20 @@ func (d *Disk) before(kind, path string) error {
 		time.Sleep(takes)
 	}
 	switch {
+	case d.speed.Sync == 0:
+		return nil
 	case f.Full && kind == "write":
+		time.Sleep(failTakes)
 		return syscall.ENOSPC
 	case fails:
+		time.Sleep(failTakes)
 		return syscall.EIO
 	}
 	return nil
 }
+
+// failTakes is how long a call takes that fails: Pebble tries again at once.
+const failTakes = 5 * time.Millisecond
 
 // hang waits until the disk no longer hangs.
 func (d *Disk) hang() {
@@ -128,11 +135,12 @@ func (d *Disk) hang() {
 }
 
 // Crash returns the disk after a crash now. percent is the share of what was not synced
-// that survives: 100 after the end of a process, less after a power failure.
+// that survives: 100 after the end of a process, less after a power failure. The faults of
+// the disk stay.
 func (d *Disk) Crash(percent int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	after := &Disk{name: d.name, trace: d.trace, speed: d.speed, draw: d.draw, healed: make(chan struct{})}
+	after := &Disk{name: d.name, trace: d.trace, speed: d.speed, draw: d.draw, faults: d.faults, syncs: d.syncs, healed: make(chan struct{})}
 	after.state = d.state.Crash(d.draw, percent)
 	after.log = d.log.crash(after, d.draw, percent)
 	return after
