@@ -118,8 +118,7 @@ func demote(ctx context.Context, a *act) (string, func(context.Context) error) {
 		a.count("demotions", 1)
 	}
 	return names(h), func(ctx context.Context) error {
-		defer a.harmed()
-		return errors.Join(a.change(ctx, layout.ChangePromote, h.nodeID()), a.votes(ctx, h))
+		return a.mended(errors.Join(a.change(ctx, layout.ChangePromote, h.nodeID()), a.votes(ctx, h)))
 	}
 }
 
@@ -134,8 +133,7 @@ func lose(replaced bool) func(context.Context, *act) (string, func(context.Conte
 		h.kill(100)
 		a.count("disks lost", 1)
 		return names(h), func(ctx context.Context) error {
-			defer a.harmed()
-			return a.refill(ctx, h, replaced)
+			return a.mended(a.refill(ctx, h, replaced))
 		}
 	}
 }
@@ -171,16 +169,15 @@ func flipped(_ context.Context, a *act) (string, func(context.Context) error) {
 	mustRun := a.mayExit(h)
 	h.rise()
 	return h.name + ": " + at, func(ctx context.Context) error {
-		defer a.harmed()
 		h.kill(100)
 		sleep(ctx, exitTakes)
 		mustRun()
-		return a.refill(ctx, h, false)
+		return a.mended(a.refill(ctx, h, false))
 	}
 }
 
 // mayHarm reserves the one loss of a vote that the cluster tolerates at a time. The
-// reservation ends with harmed.
+// reservation ends with mended.
 func (a *act) mayHarm() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -191,8 +188,11 @@ func (a *act) mayHarm() bool {
 	return true
 }
 
-func (a *act) harmed() {
+// mended ends the reservation, unless the repair failed with err: then the vote is lost
+// until the end of the run.
+func (a *act) mended(err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.losing = false
+	a.losing = err != nil
+	return err
 }

@@ -39,8 +39,10 @@ func (s Step) String() string {
 const (
 	// faultFree is the time before the first fault.
 	faultFree = 2 * time.Second
-	// gapMin and gapMax bound the time between two faults of a lane.
+	// gapMin and gapMax bound the time between two faults of a lane, if there are at most
+	// lanesUsual lanes. With more lanes it grows: a cluster that is always down does little.
 	gapMin, gapMax = 500 * time.Millisecond, 8 * time.Second
+	lanesUsual     = 2
 )
 
 // laneSteps is more than the number of steps of a lane: the number of a step says its lane,
@@ -92,7 +94,8 @@ func drawLane(o Options, lane string, variants []variant) (steps []Step) {
 	if len(fit) == 0 {
 		return nil
 	}
-	for at := faultFree + between(draw, 0, gapMax); ; at += between(draw, gapMin, gapMax) {
+	gap := gapMax * time.Duration(max(lanesUsual, len(o.Nemeses))) / lanesUsual
+	for at := faultFree + between(draw, 0, gap); ; at += between(draw, gapMin, gap) {
 		v := fit[draw.IntN(len(fit))]
 		long := spread(draw, v.shortest, v.longest).Round(time.Millisecond)
 		at = at.Round(time.Millisecond)
