@@ -21,8 +21,9 @@ type simFlags struct {
 	order              sim.Order
 	workloads, nemeses string
 	skip               string
+	kept, keep         string // directories
 	runs, repeat       int
-	unseeded, keep     bool
+	unseeded, asItIs   bool
 }
 
 func (a *app) simCommand() *cobra.Command {
@@ -59,7 +60,9 @@ func (a *app) simCommand() *cobra.Command {
 	flags.StringVar(&f.order.Log, "log", "", "file for the nodes' logs")
 	flags.StringVar(&f.order.History, "history", "", "file for the history")
 	flags.BoolVar(&f.unseeded, "unseeded", false, "run without the overlay")
-	flags.BoolVar(&f.keep, "as-it-is", false, "do not look for a smaller run that fails")
+	flags.BoolVar(&f.asItIs, "as-it-is", false, "do not look for a smaller run that fails")
+	flags.StringVar(&f.keep, "keep", "", "directory for the orders of runs that fail, such as "+sim.KeptDir)
+	flags.StringVar(&f.kept, "kept", "", "make the runs that this directory keeps, instead of one with --seed")
 	return cmd
 }
 
@@ -107,16 +110,36 @@ type simDocument struct {
 	Different []uint64         `json:"different,omitempty"` // seeds that gave several hashes
 }
 
+// orders returns the runs to make.
+func (f simFlags) orders() ([]sim.Order, error) {
+	var all []sim.Order
+	if f.kept != "" {
+		kept, err := sim.ReadKept(f.kept)
+		for _, k := range kept {
+			all = append(all, k.Order)
+		}
+		return all, err
+	}
+	for i := range f.runs {
+		order := f.order
+		order.Seed += uint64(i)
+		all = append(all, order)
+	}
+	return all, nil
+}
+
 // simulate makes the runs.
 func (a *app) simulate(ctx context.Context, f simFlags) error {
+	orders, err := f.orders()
+	if err != nil {
+		return err
+	}
 	program, err := a.simulator(ctx, f)
 	if err != nil {
 		return err
 	}
 	all := simDocument{Verdict: check.OK, Seeded: program.Seeded, Counts: map[string]int64{}}
-	for i := range f.runs {
-		order := f.order
-		order.Seed += uint64(i)
+	for _, order := range orders {
 		for again := range f.repeat {
 			d, err := program.Run(ctx, order, nil)
 			if ctx.Err() != nil {
@@ -129,15 +152,12 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 			if again > 0 && d.Hash != all.Runs[len(all.Runs)-1].Hash && !slices.Contains(all.Different, order.Seed) {
 				all.Different = append(all.Different, order.Seed)
 			}
-			all.add(d)
-			if len(d.Failed()) > 0 && !f.keep && f.repeat == 1 {
-				a.tell("it failed: looking for a smaller run")
-				small, err := program.Shrink(ctx, d, func(line string) { a.tell("%s", line) })
-				if err != nil {
+			if len(d.Failed()) > 0 && f.repeat == 1 {
+				if d, err = a.failed(ctx, program, d, f); err != nil {
 					return err
 				}
-				all.Runs[len(all.Runs)-1] = small
 			}
+			all.add(d)
 		}
 	}
 	if len(all.Different) > 0 && all.Seeded {
@@ -147,6 +167,26 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 		return err
 	}
 	return verdict(all.Verdict, false)
+}
+
+// failed looks for a smaller run that fails, and keeps it.
+func (a *app) failed(ctx context.Context, program sim.Program, d sim.Document, f simFlags) (sim.Document, error) {
+	if !f.asItIs {
+		a.tell("it failed: looking for a smaller run")
+		small, err := program.Shrink(ctx, d, func(line string) { a.tell("%s", line) })
+		if err != nil {
+			return d, err
+		}
+		d = small
+	}
+	if f.keep == "" {
+		return d, nil
+	}
+	path, err := sim.Keep(f.keep, d)
+	if err == nil {
+		a.tell("kept in %s", path)
+	}
+	return d, err
 }
 
 // simulator builds the program, or takes this one.

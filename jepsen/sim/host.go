@@ -118,7 +118,7 @@ func (p *process) run(ctx context.Context, o node.Options, gossip string) error 
 	return n.Run(ctx)
 }
 
-// exited records that a process has ended, and reports whether nobody asked it to.
+// exited records that a process has ended, and reports whether that was not asked for.
 func (h *host) exited(p *process, err error) bool {
 	h.mu.Lock()
 	if h.process == p {

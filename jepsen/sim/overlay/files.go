@@ -21,14 +21,14 @@ var files = []file{
 	{
 		path: "runtime/proc.go",
 		changes: []change{
-			// Nothing runs for so long that it is interrupted.
+			// Nothing is interrupted because it has run long.
 			{from: "const forcePreemptNS = 10 * 1000 * 1000", to: "const forcePreemptNS = 1 << 50"},
 			// A call of the system keeps its processor: it is short, or it is no bubble's.
 			{from: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {", to: "if pd.syscallwhen+2*1000*1000*1000 > now {"},
 			// Which of the ready goroutines runs next is drawn.
 			{from: "if randomizeScheduler && next && randn(2) == 0 {", to: "if next && gp.bubble != nil && simNext()&1 == 0 {"},
 			// A goroutine that yields goes behind those of its own processor, not behind
-			// those that all processors share, whose turn comes by a counter.
+			// those that all processors share, which are looked at by a counter.
 			{from: "	if preempted && sched.gcwaiting.Load() {\n", to: "	if gp.bubble != nil && !preempted {\n\t\trunqput(pp, gp, false)\n\t} else if preempted && sched.gcwaiting.Load() {\n"},
 		},
 	},

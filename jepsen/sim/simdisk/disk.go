@@ -30,7 +30,7 @@ type Faults struct {
 }
 
 // Disk is the disk of one host. Its methods may be called concurrently. A crash ends a
-// Disk: the process that used it goes on, if it must, on files that nobody sees.
+// Disk: the process that used it goes on, if it must, on files of its own.
 type Disk struct {
 	name  string
 	trace *trace.Trace
@@ -70,7 +70,7 @@ func (d *Disk) State() storage.FS {
 // stateFS is a file system that implements storage.Ender.
 type stateFS struct{ storage.FS }
 
-// End implements storage.Ender: the goroutine waits for ever, as that of a process that has
+// End implements storage.Ender: the goroutine never goes on, as that of a process that has
 // ended.
 func (stateFS) End(error) { select {} }
 
