@@ -14,7 +14,11 @@ const shrinkMax = 40
 // less time, fewer faults, fewer processes. It returns the smallest that it found, which
 // may be the given one. tell receives a line for each smaller run.
 func (p Program) Shrink(ctx context.Context, failed Document, tell func(string)) (Document, error) {
-	s := &shrinking{program: p, best: failed, names: failed.Failed(), tell: tell}
+	return shrink(ctx, func(ctx context.Context, o Order) (Document, error) { return p.Run(ctx, o, nil) }, failed, tell)
+}
+
+func shrink(ctx context.Context, run func(context.Context, Order) (Document, error), failed Document, tell func(string)) (Document, error) {
+	s := &shrinking{run: run, best: failed, names: failed.Failed(), tell: tell}
 	for _, step := range []func(context.Context) error{s.workloads, s.time, s.faults, s.processes, s.time} {
 		if err := step(ctx); err != nil {
 			return s.best, err
@@ -25,11 +29,11 @@ func (p Program) Shrink(ctx context.Context, failed Document, tell func(string))
 
 // shrinking is the search for a smaller run.
 type shrinking struct {
-	program Program
-	best    Document
-	names   []string // the checks that failed
-	made    int
-	tell    func(string)
+	run   func(context.Context, Order) (Document, error)
+	best  Document
+	names []string // the checks that failed
+	made  int
+	tell  func(string)
 }
 
 // try makes a run, and takes it as the best if it fails like the first one.
@@ -37,7 +41,7 @@ func (s *shrinking) try(ctx context.Context, order Order) (took bool, err error)
 	if s.made++; s.made > shrinkMax {
 		return false, nil
 	}
-	d, err := s.program.Run(ctx, order, nil)
+	d, err := s.run(ctx, order)
 	if err != nil {
 		return false, err
 	}
