@@ -192,7 +192,7 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
 	"jepsen/sim": {
-		"agent/layout", "client", "cluster/keys", "config", "jepsen", "jepsen/check", "jepsen/history", "jepsen/report", "jepsen/sim/overlay", "jepsen/sim/simdisk",
+		"agent/layout", "client", "cluster/keys", "config", "fsm", "jepsen", "jepsen/check", "jepsen/history", "jepsen/report", "jepsen/sim/overlay", "jepsen/sim/simdisk",
 		"jepsen/sim/simnet", "jepsen/sim/trace", "jepsen/workload", "jepsen/workload/catalog", "node",
 	},
 	"jepsen/sim/overlay":    nil,

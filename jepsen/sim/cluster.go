@@ -38,7 +38,6 @@ type Cluster struct {
 	mu     sync.Mutex
 	draw   *rand.Rand        // guarded by mu
 	record *history.Recorder // guarded by mu; nil before the run
-	early  []history.Event   // guarded by mu; from before the run
 	counts map[string]int64  // guarded by mu; what the run met
 	losing bool              // guarded by mu; a host has lost its disk and has not caught up
 }

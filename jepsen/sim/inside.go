@@ -20,7 +20,7 @@ import (
 // stdout, and progress to stderr.
 func Inside(order Order, stdout, stderr io.Writer) {
 	os.Args = []string{os.Args[0], "-test.timeout=0", "-test.memprofilerate=0"}
-	all := []testing.InternalTest{{Name: "Simulation", F: func(t *testing.T) {
+	all := []testing.InternalTest{{Name: "Simulation", F: func(t *testing.T) { //nolint:thelper // it is the test
 		d := simulate(t, order, stderr)
 		if err := json.NewEncoder(stdout).Encode(d); err != nil {
 			_, _ = fmt.Fprintln(stderr, err)

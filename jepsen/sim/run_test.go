@@ -73,8 +73,15 @@ func TestThePlanFollowsFromTheSeed(t *testing.T) {
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for _, o := range []sim.Options{
-		{Workloads: []string{"none-such"}}, {Workloads: []string{"host"}}, {Nemeses: []string{"flood"}}, {Nemeses: []string{"kill/nothing"}},
-		{Nodes: 8}, {Nodes: -1}, {Time: -1}, {Processes: -1}, {Pace: -1},
+		{Workloads: []string{"none-such"}},
+		{Workloads: []string{"host"}},
+		{Nemeses: []string{"flood"}},
+		{Nemeses: []string{"kill/nothing"}},
+		{Nodes: 8},
+		{Nodes: -1},
+		{Time: -1},
+		{Processes: -1},
+		{Pace: -1},
 	} {
 		if _, err := o.Resolve(); err == nil {
 			t.Errorf("%+v was accepted", o)

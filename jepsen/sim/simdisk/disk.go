@@ -56,8 +56,7 @@ func New(name string, draw *rand.Rand, t *trace.Trace, speed Speed) *Disk {
 // State is the file system of the state machine.
 func (d *Disk) State() storage.FS {
 	return stateFS{errorfs.Wrap(d.state, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		switch op.Kind {
-		case errorfs.OpFileSync, errorfs.OpFileSyncData:
+		if op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData {
 			return d.before("sync", op.Path)
 		}
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
