@@ -11,7 +11,7 @@ TEST := GOGC=400 go test -tags invariants -ldflags=-w
 .PHONY: check-deploy cluster docs docs-check example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
 .PHONY: module-path openapi-check proto race release run sdk-elixir simulate sdk-go sdk-go-check sdk-js sdk-python sim test
-.PHONY: ui ui-check ui-pictures ui-test
+.PHONY: ui ui-check ui-paint ui-pictures ui-test
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,13 +133,20 @@ ui-check: ## the console's types, that ui/dist is current, and that it has at mo
 	go -C ui/bundler vet ./...
 	go -C ui/bundler run . -check
 
-ui-test: ## the console in Chromium against three nodes, of which one is killed (installs Chromium as root; under 4 min)
+ui-test: ## the console in Chromium against three nodes, of which one is killed, and in clusters of their own for members and 1,000,000 agents (installs Chromium as root; 4 min)
 	npm --prefix ui ci --silent
 	scripts/need_chromium.sh
 	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui test --silent
+	go run ./internal/withcluster -tokens -- npm --prefix ui run --silent test:members
+	go run ./internal/withcluster -nodes 1 -tokens -- npm --prefix ui run --silent test:many
+
+ui-paint: ## how fast each page of the console paints, from a node of this machine (DORMOUSE_PAINTS=20 loads each; 3 min)
+	npm --prefix ui ci --silent
+	scripts/need_chromium.sh
+	DORMOUSE_LOG__SLOW_CALL=4ms go run ./internal/withcluster -tokens -backups -- npm --prefix ui run --silent paint
 
 # The pictures that the documentation shows.
-UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
+UI_PICTURES := overview-wide-light placement-wide-light agent-wide-dark instances-wide-light pod-wide-dark cluster-quotas-wide-light reviews-wide-light conversation-wide-light changes-wide-dark cluster-slow-wide-light
 
 ui-pictures: ## pictures of all pages into ui/build/pictures, and of some into docs/pictures (2 min)
 	npm --prefix ui ci --silent

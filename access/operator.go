@@ -47,6 +47,14 @@ func (o operator) Change(ctx context.Context, change layout.Change, node string)
 	return o.inner.Change(ctx, change, node)
 }
 
+// PinPartition implements layout.Operator.
+func (o operator) PinPartition(ctx context.Context, partition int, node string) error {
+	if err := may(ctx, toChangeCluster, ""); err != nil {
+		return err
+	}
+	return o.inner.PinPartition(ctx, partition, node)
+}
+
 // JoinToken implements layout.Operator.
 func (o operator) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinToken, error) {
 	if err := may(ctx, toChangeCluster, ""); err != nil {

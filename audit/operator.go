@@ -38,6 +38,28 @@ func (o *operator) Change(ctx context.Context, change layout.Change, node string
 	return leader, err
 }
 
+// PinPartition implements layout.Operator.
+func (o *operator) PinPartition(ctx context.Context, partition int, node string) error {
+	rec := clusterRecord(ctx, KindAdmin, pinAction(node), agent.VerbClusterChange)
+	rec.Object = pinObject(partition, node)
+	return o.r.around(ctx, rec, func(*Record) error { return o.Operator.PinPartition(ctx, partition, node) })
+}
+
+func pinAction(node string) string {
+	if node == "" {
+		return "unpin_partition"
+	}
+	return "pin_partition"
+}
+
+func pinObject(partition int, node string) []string {
+	object := []string{layout.PartitionClaim(partition)}
+	if node != "" {
+		object = append(object, node)
+	}
+	return object
+}
+
 // JoinToken implements layout.Operator. The record has no secret.
 func (o *operator) JoinToken(ctx context.Context, ttl time.Duration) (token layout.JoinToken, err error) {
 	rec := clusterRecord(ctx, KindAdmin, "create_join_token", agent.VerbClusterChange)

@@ -42,6 +42,13 @@ func (o *operatorDenials) Change(ctx context.Context, change layout.Change, node
 	return leader, err
 }
 
+// PinPartition implements layout.Operator.
+func (o *operatorDenials) PinPartition(ctx context.Context, partition int, node string) error {
+	err := o.inner.PinPartition(ctx, partition, node)
+	o.see(ctx, pinAction(node), agent.VerbClusterChange, "", pinObject(partition, node), err)
+	return err
+}
+
 // JoinToken implements layout.Operator.
 func (o *operatorDenials) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinToken, error) {
 	token, err := o.inner.JoinToken(ctx, ttl)

@@ -204,6 +204,17 @@ func (f *fake) Change(ctx context.Context, c layout.Change, node string) (string
 	return f.change(ctx, c, node)
 }
 
+// PinPartition implements layout.Operator.
+func (f *fake) PinPartition(_ context.Context, partition int, node string) error {
+	if node == "unknown" {
+		return layout.UnknownMember(node)
+	}
+	if partition < 0 || partition >= layout.Partitions {
+		return layout.InvalidPartition(partition)
+	}
+	return nil
+}
+
 func (f *fake) Backup(_ context.Context, w io.Writer) error {
 	_, err := w.Write(make([]byte, 1<<20))
 	return err

@@ -27,7 +27,7 @@ func (c *Client) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	return status, err
 }
 
-// Change changes the membership; see layout.Operator. It is retried only if the change
+// Change changes a member; see layout.Operator. It is retried only if the change
 // was not made.
 func (c *Client) Change(ctx context.Context, change layout.Change, node string) (string, error) {
 	leader := ""
@@ -36,6 +36,8 @@ func (c *Client) Change(ctx context.Context, change layout.Change, node string) 
 			layout.ChangeLeave:    func() (*apipb.NodeResponse, error) { return api.Leave(ctx, &apipb.NodeRequest{Node: node}) },
 			layout.ChangePromote:  func() (*apipb.NodeResponse, error) { return api.Promote(ctx, &apipb.NodeRequest{Node: node}) },
 			layout.ChangeDemote:   func() (*apipb.NodeResponse, error) { return api.Demote(ctx, &apipb.NodeRequest{Node: node}) },
+			layout.ChangeDrain:    func() (*apipb.NodeResponse, error) { return api.Drain(ctx, &apipb.NodeRequest{Node: node}) },
+			layout.ChangeResume:   func() (*apipb.NodeResponse, error) { return api.Resume(ctx, &apipb.NodeRequest{Node: node}) },
 			layout.ChangeTransfer: func() (*apipb.NodeResponse, error) { return api.Transfer(ctx, &apipb.NodeRequest{Node: node}) },
 		}
 		call := calls[change]

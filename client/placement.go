@@ -19,3 +19,15 @@ func (c *Client) Placement(ctx context.Context, q layout.PlacementQuery) (layout
 	})
 	return found, err
 }
+
+// PinPartition pins a partition to a member, or removes its pin; see layout.Operator.
+// It is retried only if the change was not made.
+func (c *Client) PinPartition(ctx context.Context, partition int, node string) error {
+	if partition < 0 || partition >= layout.Partitions {
+		return layout.InvalidPartition(partition)
+	}
+	return c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
+		_, err := api.PinPartition(ctx, &apipb.PinPartitionRequest{Partition: uint32(partition), Node: node})
+		return err
+	})
+}

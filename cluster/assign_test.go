@@ -29,6 +29,8 @@ func (d *drainer) Partition(n int) layout.Partition {
 
 func (d *drainer) Partitions() []*layout.Partition    { return nil }
 func (d *drainer) NodeLeases() []layout.NodeLease     { return nil }
+func (d *drainer) DrainedNodes() []layout.DrainedNode { return nil }
+func (d *drainer) Pins() []layout.Pin                 { return nil }
 func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
 
 func (d *drainer) EncodeRenewNodeLease(layout.NodeLease, *layout.Member) []byte {
@@ -41,6 +43,10 @@ func (d *drainer) EncodeMovePartitions(_ []layout.PartitionMove, why string) []b
 	d.whys <- why
 	return d.encode()
 }
+
+func (d *drainer) EncodeDrainNode(string, bool) []byte { return d.encode() }
+
+func (d *drainer) EncodePinPartition(int, string) []byte { return d.encode() }
 
 func (d *drainer) encode() []byte { return encoded(command{Key: "moved"}) }
 

@@ -178,7 +178,7 @@ func (g *Group) openParts() {
 	}
 	g.leader = (&membership.Leader{
 		Roster: g.roster, Followers: g.followers, Handover: g.handover, Proposer: g.proposer, Term: g.term, Stream: g.stream, Stores: g.stores,
-		Voters: g.o.Voters, Logger: g.logger, RefreshSnapshot: g.compactor.refresh, Vacate: g.assigner.Vacate,
+		Voters: g.o.Voters, Logger: g.logger, RefreshSnapshot: g.compactor.refresh, Vacate: g.assigner.Vacate, MayLeave: g.assigner.MayLeave,
 	}).Init()
 	g.joiner = (&membership.Joiner{
 		Roster: g.roster, Stream: g.stream, Stores: g.stores, Contacts: g.contacts, Logger: g.logger,

@@ -79,6 +79,11 @@ func (v RemoteView) HandleAssign(ctx context.Context, r assign.Request) assign.R
 	return v.g.assigner.Handle(ctx, r)
 }
 
+// HandleRule makes an operator's rule for the placement; see assign.Assigner.
+func (v RemoteView) HandleRule(ctx context.Context, r assign.Rule) assign.Response {
+	return v.g.assigner.HandleRule(ctx, r)
+}
+
 // FollowTable sends the table of partitions and its changes; see assign.Assigner.
 func (v RemoteView) FollowTable(ctx context.Context, asked <-chan uint64, send func(assign.TableUpdate) error) error {
 	return v.g.assigner.FollowTable(ctx, asked, send)

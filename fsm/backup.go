@@ -80,7 +80,7 @@ func (c *Cut) StateHash(ctx context.Context) (hash string, err error) {
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	view := engine.View()
 	defer view.Close()
-	return hashRows(ctx, view)
+	return hashRows(ctx, view, nil)
 }
 
 // Close removes the cut.

@@ -104,7 +104,7 @@ func inTheWay(m, host layout.Member) error {
 	return e
 }
 
-// dropHost removes the member row of a host whose lease has ended. It keeps the rows of nodes.
+// dropHost removes the member row of a host whose lease has ended, and its rules. It keeps the rows of nodes.
 func (b *batch) dropHost(l layout.NodeLease) {
 	is := func(m layout.Member) bool { return m.ID == l.Node && m.Incarnation == l.Incarnation && m.Host }
 	if !slices.ContainsFunc(b.currentRoster().members, is) {
@@ -113,6 +113,7 @@ func (b *batch) dropHost(l layout.NodeLease) {
 	r := b.ownRoster()
 	r.members = slices.DeleteFunc(r.members, is)
 	b.Rows.Remove(kv.KindMember + l.Node)
+	b.endRules(l.Node)
 }
 
 // agreeable refuses a lease whose Go handlers are unordered or too many. Below

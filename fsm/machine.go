@@ -35,6 +35,7 @@ type Options struct {
 type Machine struct {
 	encoders
 	watches
+	ruleReader
 
 	options Options
 	data    *dataDir  // directories and snapshots

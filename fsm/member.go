@@ -181,6 +181,7 @@ func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, erro
 	existed := len(r.members) < before
 	if existed {
 		c.Rows.Remove(kv.KindMember + p.Id)
+		c.batch.endRules(p.Id)
 	}
 	r.removed[p.Incarnation] = p.Id
 	c.Rows.Set(kv.KindRemoved+p.Incarnation, []byte(p.Id))

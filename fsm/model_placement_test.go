@@ -2,14 +2,17 @@ package fsm_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // wellOwned checks invariants that hold after any entry: the owner of a partition is a process with
@@ -29,6 +32,7 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 			t.Fatalf("%+v, whose lease is that of %q", member, data[member.ID])
 		}
 	}
+	wellRuled(t, m)
 	var draining []layout.Partition
 	for _, p := range m.Partitions() {
 		if p.State == layout.PartitionDraining {
@@ -47,6 +51,25 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 	}
 }
 
+// wellRuled checks that each rule names a member, and that no pin names a drained one.
+func wellRuled(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
+	drained := map[string]bool{}
+	for _, member := range m.Members() {
+		drained[member.ID] = false
+	}
+	for _, d := range m.DrainedNodes() {
+		if _, known := drained[d.Node]; !known {
+			t.Fatalf("%+v is no member", d)
+		}
+		drained[d.Node] = true
+	}
+	for _, p := range m.Pins() {
+		if is, known := drained[p.Node]; is || !known {
+			t.Fatalf("%+v: its member is drained (%v), or none (%v)", p, is, !known)
+		}
+	}
+}
+
 // ownersModel is a simple model of partition ownership.
 type ownersModel struct {
 	clusterOps
@@ -54,6 +77,10 @@ type ownersModel struct {
 	lives  map[string]string
 	owners map[int]layout.Partition
 	epochs map[int]uint64 // :: partition → its greatest epoch so far
+
+	ruled   bool // the cluster is at the feature level of rules
+	drained map[string]bool
+	pins    map[int]string // :: partition → node
 }
 
 // pass ends leases that have expired.
@@ -82,7 +109,7 @@ func (m *ownersModel) give(n int, to string) {
 // move applies a move to the model, and reports whether it is allowed.
 func (m *ownersModel) move(n int, action layout.PartitionAction, to string) bool {
 	p, owned := m.owners[n]
-	_, leased := m.lives[to]
+	leased := m.mayOwn(to)
 	switch action {
 	case layout.PartitionAssign:
 		if owned || !leased {
@@ -106,17 +133,84 @@ func (m *ownersModel) move(n int, action layout.PartitionAction, to string) bool
 			return false
 		}
 		delete(m.owners, n)
-		if _, leased := m.lives[p.To]; leased {
+		if m.mayOwn(p.To) {
 			m.give(n, p.To)
 		}
 	}
 	return true
 }
 
+// mayOwn reports whether a node may get partitions.
+func (m *ownersModel) mayOwn(node string) bool {
+	_, leased := m.lives[node]
+	return leased && !m.drained[node]
+}
+
+// drain drains a node in the model, and reports whether that is allowed.
+func (m *ownersModel) drain(node string) bool {
+	others := 0
+	for other := range m.lives {
+		if other != node && m.mayOwn(other) {
+			others++
+		}
+	}
+	if !m.ruled || !m.drained[node] && others == 0 {
+		return false
+	}
+	m.drained[node] = true
+	maps.DeleteFunc(m.pins, func(_ int, to string) bool { return to == node })
+	return true
+}
+
+// rule makes a rule for the placement, in both.
+func (m *ownersModel) rule(t *rapid.T, n int, node string) {
+	var err *agent.Error
+	var want bool
+	what := rapid.SampledFrom([]string{"drain", "resume", "pin", "unpin"}).Draw(t, "rule")
+	switch what {
+	case "drain":
+		want, err = m.drain(node), m.say(m.machine.EncodeDrainNode(node, true))
+	case "resume":
+		want, err = m.ruled, m.say(m.machine.EncodeDrainNode(node, false))
+		delete(m.drained, node)
+	case "pin":
+		want, err = m.ruled && m.mayOwn(node), m.say(m.machine.EncodePinPartition(n, node))
+		if want {
+			m.pins[n] = node
+		}
+	default:
+		want, err = m.ruled, m.say(m.machine.EncodePinPartition(n, ""))
+		delete(m.pins, n)
+	}
+	if (err == nil) != want {
+		t.Fatalf("%s %s, partition %d: %v", what, node, n, err)
+	}
+}
+
+// agreesOnRules compares the rules of the machine with the model's.
+func (m *ownersModel) agreesOnRules(t *rapid.T) {
+	t.Helper()
+	drained, pins := m.machine.DrainedNodes(), m.machine.Pins()
+	if len(drained) != len(m.drained) || len(pins) != len(m.pins) || m.rows(kv.KindDrained) != len(drained) || m.rows(kv.KindPartitionPin) != len(pins) {
+		t.Fatalf("drained %+v, want %v; pins %+v, want %v", drained, m.drained, pins, m.pins)
+	}
+	for _, d := range drained {
+		if !m.drained[d.Node] {
+			t.Fatalf("%+v is not drained", d)
+		}
+	}
+	for i, p := range pins {
+		if m.pins[p.Partition] != p.Node || i > 0 && pins[i-1].Partition >= p.Partition {
+			t.Fatalf("pins %+v, want %v", pins, m.pins)
+		}
+	}
+}
+
 // agrees compares the machine with the model.
 func (m *ownersModel) agrees(t *rapid.T) {
 	t.Helper()
 	wellOwned(t, m.machine)
+	m.agreesOnRules(t)
 	for _, p := range m.machine.Partitions() {
 		want := m.owners[p.ID]
 		if want.State == "" {
@@ -155,7 +249,7 @@ func (m *ownersModel) step(t *rapid.T) {
 	node := fmt.Sprint("n", rapid.IntRange(1, 3).Draw(t, "node"))
 	life := fmt.Sprint("life-", rapid.IntRange(1, 2).Draw(t, "life"))
 	n := rapid.IntRange(0, 5).Draw(t, "partition")
-	switch rapid.IntRange(0, 9).Draw(t, "step") {
+	switch rapid.IntRange(0, 12).Draw(t, "step") {
 	case 0:
 		m.after(time.Duration(rapid.IntRange(1, 4000).Draw(t, "ms")) * time.Millisecond)
 		m.pass()
@@ -191,6 +285,8 @@ func (m *ownersModel) step(t *rapid.T) {
 				t.Fatalf("a write under epoch %d of %+v was let through", old, p)
 			}
 		}
+	case 6, 7, 8:
+		m.rule(t, n, node)
 	default:
 		action := rapid.SampledFrom([]layout.PartitionAction{
 			layout.PartitionAssign, layout.PartitionAssign, layout.PartitionDrain, layout.PartitionKeep, layout.PartitionRelease,
@@ -208,9 +304,12 @@ func TestOwnersKeepToTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &ownersModel{
 			clusterOps: clusterOps{newSubject(t)}, ends: map[string]uint64{}, lives: map[string]string{},
-			owners: map[int]layout.Partition{}, epochs: map[int]uint64{},
+			owners: map[int]layout.Partition{}, epochs: map[int]uint64{}, drained: map[string]bool{}, pins: map[int]string{},
 		}
 		defer m.close()
+		if m.ruled = rapid.IntRange(0, 4).Draw(rt, "ruled") > 0; m.ruled {
+			m.raise(layout.RulesLevel)
+		}
 		for i := 1; i <= 3; i++ {
 			m.join(fmt.Sprint("n", i))
 		}

@@ -1,14 +1,15 @@
 package fsm
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"dormouse/agent/layout"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/rule"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -39,7 +40,7 @@ func (t *partitionTable) set(p *layout.Partition) {
 	}
 }
 
-// placed holds the nodes' leases and partitions, all in memory.
+// placed holds the nodes' leases, the partitions and the operators' rules, all in memory.
 //
 // Invariant: the owner of a partition has an unexpired lease in leases. The entry whose tick ends a
 // lease frees its node's partitions before the entry's commits run. So a fence check only needs the
@@ -50,6 +51,7 @@ func (t *partitionTable) set(p *layout.Partition) {
 type placed struct {
 	leases []layout.NodeLease // in node order
 	table  *partitionTable
+	rules  rule.Rules
 	next   uint64 // number of the next event
 }
 
@@ -84,19 +86,24 @@ func readPlaced(r storage.Reader) (placed, error) {
 		p.next = kv.DecodeNumber(number) + 1
 		return nil
 	})
+	if err != nil {
+		return placed{}, err
+	}
+	p.rules, err = rule.Read(r)
 	return p, err
 }
 
 func decodePartition(name string, raw []byte) (*layout.Partition, error) {
-	if len(name) != 2 || binary.BigEndian.Uint16([]byte(name)) >= layout.Partitions {
-		return nil, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
+	n, err := rule.Partition(name)
+	if err != nil {
+		return nil, err
 	}
 	var row logpb.PartitionRow
 	if err := command.Unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("decode partition %x: %w", name, err)
 	}
 	p := &layout.Partition{
-		ID: int(binary.BigEndian.Uint16([]byte(name))), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch,
+		ID: n, Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch,
 		State: layout.PartitionOwned, To: row.To, SinceIndex: row.SinceIndex, Since: row.SinceMs, Why: row.Why,
 	}
 	switch {
@@ -170,26 +177,39 @@ func (m *Machine) NodeLeases() []layout.NodeLease {
 	return m.placed.leases
 }
 
-// PartitionsChanged returns a channel that is closed after the next entry that changes an owner, or
-// begins or ends a lease; renewals do not count. Get the channel first, then read the state.
+// PartitionsChanged returns a channel that is closed after the next entry that changes an owner or
+// a rule, or begins or ends a lease; renewals do not count. Get the channel first, then read the state.
 func (m *Machine) PartitionsChanged() <-chan struct{} {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.moved
 }
 
+// ruleReader returns the newest rules to readers; its methods are promoted to Machine.
+type ruleReader struct{ rules atomic.Pointer[rule.Rules] }
+
+// DrainedNodes returns the drained members at the newest entry, in node order. The caller must not
+// change the slice.
+func (r *ruleReader) DrainedNodes() []layout.DrainedNode { return r.rules.Load().Drained }
+
+// Pins returns the pins at the newest entry, by partition. The caller must not change the slice.
+func (r *ruleReader) Pins() []layout.Pin { return r.rules.Load().Pins }
+
 // showPlaced publishes the new owners to readers. Callers hold mu.
 func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	m.placed, m.leaseDue = p, p.lapse(o)
+	if rules := p.rules; moved || m.rules.Load() == nil {
+		m.rules.Store(&rules)
+	}
 	if moved {
 		close(m.moved)
 		m.moved = make(chan struct{})
 	}
 }
 
-// forgetPlaced deletes all owners, leases and events: they name nodes of another cluster.
+// forgetPlaced deletes all owners, leases, events and rules: they name nodes of another cluster.
 func forgetPlaced(b *storage.Batch) {
-	for _, kind := range []string{kv.KindPartition, kv.KindNodeLease, kv.KindPlacementEvent} {
+	for _, kind := range []string{kv.KindPartition, kv.KindNodeLease, kv.KindPlacementEvent, kv.KindDrained, kv.KindPartitionPin} {
 		b.DeleteRange([]byte(kind), []byte(kv.After(kind)))
 	}
 }

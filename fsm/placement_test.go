@@ -362,6 +362,10 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.must(4, layout.PartitionAssign, "h1")
+	r.raise(layout.RulesLevel)
+	r.rule(r.machine.EncodeDrainNode("n2", true))
+	r.rule(r.machine.EncodePinPartition(layout.Partitions-1, "h1"))
+	r.rule(r.machine.EncodePinPartition(0, "n3"))
 	replayed := newSubject(t)
 	for _, entry := range r.log {
 		replayed.replay(entry)
@@ -385,7 +389,9 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 			}
 		}
 		if !slices.EqualFunc(other.machine.Partitions(), r.machine.Partitions(), func(a, b *layout.Partition) bool { return *a == *b }) || !slices.Equal(other.machine.Members(), r.machine.Members()) ||
-			!reflect.DeepEqual(other.machine.NodeLeases(), r.machine.NodeLeases()) {
+			!reflect.DeepEqual(other.machine.NodeLeases(), r.machine.NodeLeases()) ||
+			len(other.machine.Pins()) != 2 || !slices.Equal(other.machine.Pins(), r.machine.Pins()) || len(other.machine.DrainedNodes()) != 1 ||
+			!slices.Equal(other.machine.DrainedNodes(), r.machine.DrainedNodes()) {
 			t.Fatal("who owns what is not the same")
 		}
 		if other.hash() != r.hash() {
@@ -417,6 +423,7 @@ func FuzzPlacementOps(f *testing.F) {
 	f.Add(r.machine.EncodeMovePartitions([]layout.PartitionMove{
 		{Partition: 1, Action: layout.PartitionAssign, To: "n1"}, {Partition: 2, Action: layout.PartitionAssign, To: "n2"},
 	}, "why"), r.machine.EncodeMovePartitions([]layout.PartitionMove{{Partition: 1, Action: layout.PartitionRelease}}, ""))
+	f.Add(r.machine.EncodeDrainNode("n1", true), r.machine.EncodePinPartition(1, "n1"))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		var stopped bool
 		r := clusterOps{openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})}

@@ -82,6 +82,10 @@ func runClusterOp(c machineCommit, p *logpb.ClusterOp) (agent.OpResult, error) {
 		return c.endNodeLease(p.EndNodeLease)
 	case *logpb.ClusterOp_MovePartitions:
 		return c.movePartitions(p.MovePartitions)
+	case *logpb.ClusterOp_DrainNode:
+		return c.drainNode(p.DrainNode)
+	case *logpb.ClusterOp_PinPartition:
+		return c.pinPartition(p.PinPartition)
 	case *logpb.ClusterOp_EndInstance:
 		return erasure.EndInstance(c.Tx, p.EndInstance)
 	default:

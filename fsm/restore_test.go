@@ -348,9 +348,13 @@ func TestARestoredBackupIsANewClusterFarAhead(t *testing.T) {
 	old := openPeer(t, storage.MemFS())
 	old.apply(t, h.entries...)
 	member := old.EncodePutMember(layout.Member{ID: "n1", Incarnation: "i1"})
-	old.apply(t, &raft.Log{Index: h.last() + 1, Term: 50, Data: old.Pack(1, 1, [][]byte{member})})
-	if len(old.Members()) != 1 {
-		t.Fatalf("members: %v", old.Members())
+	leased := old.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "i1", Life: "l1", TTL: leaseTTL}, nil)
+	other := old.EncodeRenewNodeLease(layout.NodeLease{Node: "n2", Incarnation: "i2", Life: "l2", TTL: leaseTTL}, nil)
+	old.apply(t, &raft.Log{Index: h.last() + 1, Term: 50, Data: old.Pack(1, 1, [][]byte{
+		member, leased, old.EncodePutMember(layout.Member{ID: "n2", Incarnation: "i2"}), other, old.EncodeFeatureLevel(layout.RulesLevel),
+	})}, &raft.Log{Index: h.last() + 2, Term: 50, Data: old.Pack(1, 1, [][]byte{old.EncodeDrainNode("n1", true), old.EncodePinPartition(1, "n2")})})
+	if len(old.Members()) != 2 || len(old.Pins()) != 1 || len(old.DrainedNodes()) != 1 {
+		t.Fatalf("members: %v, pins %v, drained %v", old.Members(), old.Pins(), old.DrainedNodes())
 	}
 	var backup bytes.Buffer
 	if err := old.WriteBackup(&backup); err != nil {
@@ -362,7 +366,7 @@ func TestARestoredBackupIsANewClusterFarAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.ClusterID != cluster || info.Index != h.last()+1 {
+	if info.ClusterID != cluster || info.Index != h.last()+2 {
 		t.Errorf("the backup says %+v", info)
 	}
 	if _, err := fsm.RestoreBackup(bytes.NewReader(backup.Bytes()), options); err == nil {
@@ -377,8 +381,8 @@ func TestARestoredBackupIsANewClusterFarAhead(t *testing.T) {
 	if meta.Index < fsm.IndexBaseStep || meta.Index != p.Applied() || !slices.Equal(meta.Configuration.Servers, voters("n9").Servers) {
 		t.Errorf("it begins at %d, its snapshot is %+v", p.Applied(), meta)
 	}
-	if len(p.Members()) != 0 {
-		t.Errorf("its members are %v", p.Members())
+	if len(p.Members()) != 0 || len(p.Pins()) != 0 || len(p.DrainedNodes()) != 0 {
+		t.Errorf("its members are %v, pins %v, drained %v", p.Members(), p.Pins(), p.DrainedNodes())
 	}
 	oldTick, oldWall := old.Stamps()
 	if tick, wall := p.Stamps(); tick != oldTick || wall != oldWall {

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cespare/xxhash/v2"
+
 	"dormouse/agent"
 	"dormouse/fsm/claim"
 	"dormouse/fsm/kv"
@@ -146,31 +148,69 @@ func answerOf(found agent.Found, err error) agent.Answer {
 	return agent.Answer{Err: known}
 }
 
+// Sum describes the rows of one kind.
+type Sum struct {
+	Kind  string // its name
+	Rows  uint64
+	Bytes uint64 // of keys and values
+	Hash  uint64 // xxHash64 of keys and values
+}
+
+// StateSum returns the hash that StateHash returns, and a sum for each kind that has rows, sorted
+// by kind. Replicas whose states differ at one index have different sums of the kinds that differ.
+// It reads everything, so use it only in tests and for diagnosis.
+func (v *View) StateSum(ctx context.Context) (hash string, sums []Sum, err error) {
+	if v.err != nil {
+		return "", nil, v.err
+	}
+	kind, digest := byte(0), xxhash.New()
+	hash, err = hashRows(ctx, v.view, func(key, frame []byte) {
+		if len(sums) == 0 || key[0] != kind {
+			kind = key[0]
+			digest.Reset()
+			sums = append(sums, Sum{Kind: kv.KindName(string(key[:1]))})
+		}
+		s := &sums[len(sums)-1]
+		_, _ = digest.Write(frame)
+		s.Bytes += uint64(len(frame)) - 2*lengthBytes
+		s.Rows, s.Hash = s.Rows+1, digest.Sum64()
+	})
+	return hash, sums, err
+}
+
 // StateHash returns a hash over all rows: equal on equal replicas at one index. It reads
 // everything, so use it only in tests and for diagnosis.
 func (v *View) StateHash(ctx context.Context) (string, error) {
 	if v.err != nil {
 		return "", v.err
 	}
-	return hashRows(ctx, v.view)
+	return hashRows(ctx, v.view, nil)
 }
 
-func hashRows(ctx context.Context, view *storage.View) (string, error) {
+// lengthBytes is the size of the length before each part of a row that is hashed.
+const lengthBytes = 8
+
+// hashRows returns the SHA-256 over all rows, each as a frame: key and value, with their lengths
+// before them. It calls each with every frame, which is valid until each returns.
+func hashRows(ctx context.Context, view *storage.View, each func(key, frame []byte)) (string, error) {
 	cursor, err := view.Scan(nil, nil)
 	if err != nil {
 		return "", err
 	}
 	digest := sha256.New()
-	var length [8]byte
+	var frame []byte
 	for rows := 0; cursor.Next(); rows++ {
 		if rows%1024 == 0 && ctx.Err() != nil {
 			_ = cursor.Close()
 			return "", fmt.Errorf("hash the state: %w", context.Cause(ctx))
 		}
+		frame = frame[:0]
 		for _, part := range [][]byte{cursor.Key(), cursor.Value()} {
-			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-			digest.Write(length[:])
-			digest.Write(part)
+			frame = append(binary.BigEndian.AppendUint64(frame, uint64(len(part))), part...)
+		}
+		digest.Write(frame)
+		if each != nil {
+			each(cursor.Key(), frame)
 		}
 	}
 	if err := cursor.Close(); err != nil {

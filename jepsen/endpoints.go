@@ -114,6 +114,10 @@ func (s *targetStage) sample(ctx context.Context, name string) (check.Sample, er
 	return check.Sample{}, fmt.Errorf("no node is called %q", name)
 }
 
+// rows implements stage. The harness calls such a cluster only over gRPC, which has no call
+// for the rows.
+func (s *targetStage) rows(context.Context, string) (*check.Rows, error) { return nil, nil } //nolint:nilnil // there are none
+
 // disturb runs the two hooks alternately until the time is over. The healing hook is
 // always last.
 func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tell func(string)) error {

@@ -48,6 +48,11 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 				samples[i].State, errs[i] = r.stateOf(ctx, nodes[i])
 			}
 		})
+		each(func(i int) {
+			if errs[i] == nil {
+				samples[i].Rows, errs[i] = r.stage.rows(ctx, nodes[i].name)
+			}
+		})
 	}
 	if ctx.Err() != nil && step > 1 {
 		return false // the comparison before was complete
@@ -63,9 +68,14 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 			continue
 		}
 		r.sampled(n.name, check.FinalLook, step, samples[i])
-		one = one && samples[i].State != "" && samples[i].State == samples[0].State
+		one = one && samples[i].State != "" && samples[i].State == samples[0].State && alike(samples[i].Rows, samples[0].Rows)
 	}
 	return one
+}
+
+// alike reports whether two nodes store the same rows, as far as they tell.
+func alike(a, b *check.Rows) bool {
+	return a == nil || b == nil || a.Index == b.Index && a.Hash == b.Hash
 }
 
 // level reports whether all samples have one index, term and chain, so that reading

@@ -84,6 +84,11 @@ func (s *changingStage) sample(ctx context.Context, _ string) (check.Sample, err
 	return check.Sample{}, context.Cause(ctx)
 }
 
+// rows implements stage.
+func (s *changingStage) rows(ctx context.Context, _ string) (*check.Rows, error) {
+	return nil, context.Cause(ctx)
+}
+
 // An interrupted run gets no answers from the nodes, which says nothing about them.
 func TestALookThatIsInterruptedIsNotRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history")

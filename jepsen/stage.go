@@ -33,6 +33,8 @@ type stage interface {
 	disturb(ctx context.Context, record *history.Recorder, tell func(string)) error
 	// sample returns the status of a node.
 	sample(ctx context.Context, name string) (check.Sample, error)
+	// rows returns the hashes of a node's rows, or nil if the node does not tell them.
+	rows(ctx context.Context, name string) (*check.Rows, error)
 	// build returns the version of the nodes.
 	build(ctx context.Context) string
 	// missing returns the faults that are not possible, a line each.
@@ -183,6 +185,18 @@ func (s *bedStage) sample(ctx context.Context, name string) (check.Sample, error
 		Leader: s.host(is.Leader), Term: is.Term, Commit: is.Commit, Applied: is.Applied, Chain: is.Chain,
 		Goroutines: is.Goroutines, Descriptors: is.Descriptors, RSS: is.RSS, Installs: is.Installs,
 	}, err
+}
+
+func (s *bedStage) rows(ctx context.Context, name string) (*check.Rows, error) {
+	sum, err := s.bed.StateSum(ctx, name)
+	if err != nil || sum == nil {
+		return nil, err
+	}
+	rows := &check.Rows{Index: sum.Index, Hash: sum.Hash, Kinds: map[string]string{}}
+	for _, k := range sum.Kinds {
+		rows.Kinds[k.Kind] = k.Hash
+	}
+	return rows, nil
 }
 
 // host returns the name of a node's host.

@@ -23,6 +23,8 @@ type Cluster interface {
 	Disturb(ctx context.Context, record *history.Recorder, tell func(string)) error
 	// Sample returns the status of a node.
 	Sample(ctx context.Context, name string) (check.Sample, error)
+	// Rows returns the hashes of all rows of a node.
+	Rows(ctx context.Context, name string) (*check.Rows, error)
 	// Missing returns what is not possible in this cluster, a line each.
 	Missing() []string
 }
@@ -83,6 +85,10 @@ func (w within) disturb(ctx context.Context, record *history.Recorder, tell func
 
 func (w within) sample(ctx context.Context, name string) (check.Sample, error) {
 	return w.Sample(ctx, name)
+}
+
+func (w within) rows(ctx context.Context, name string) (*check.Rows, error) {
+	return w.Rows(ctx, name)
 }
 
 func (w within) build(ctx context.Context) string { return version(ctx, w) }

@@ -80,7 +80,7 @@ func settled(r *testNode) bool {
 	if shares["*"] > 0 || shares[""] > 0 {
 		return false
 	}
-	target, owners := assign.Target(table, r.Group().Partitions().Eligible(""))
+	target, owners := assign.Target(table, r.Group().Partitions().Eligible(""), nil)
 	return slices.Equal(target, owners)
 }
 

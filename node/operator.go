@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/cluster/assign"
 	"dormouse/cluster/keys"
 	"dormouse/fsm"
 	"dormouse/internal/retry"
@@ -61,6 +62,17 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 
 // Change implements layout.Operator: the leader makes the change, whichever node is called.
 func (o *operator) Change(ctx context.Context, change layout.Change, node string) (string, error) {
+	switch change {
+	case layout.ChangeDrain:
+		return o.setRule(ctx, assign.Rule{Kind: assign.RuleDrain, Node: node})
+	case layout.ChangeResume:
+		return o.setRule(ctx, assign.Rule{Kind: assign.RuleResume, Node: node})
+	default:
+		return o.changeMembers(ctx, change, node)
+	}
+}
+
+func (o *operator) changeMembers(ctx context.Context, change layout.Change, node string) (string, error) {
 	attempts := retry.New(50*time.Millisecond, time.Second)
 	n := o.node
 	for {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -31,19 +32,31 @@ func (o *operator) Placement(_ context.Context, q layout.PlacementQuery) (layout
 			out.Owners = append(out.Owners, p.Owner)
 		}
 	}
+	out.Pins = m.Pins()
 	of := -1
 	if q.Manager != "" {
 		of = placement.Partition(q.Scope, q.Manager, q.Key)
 		p := *table[of]
 		out.Partition = &p
+		out.Pins = slices.DeleteFunc(slices.Clone(out.Pins), func(pin layout.Pin) bool { return pin.Partition != of })
+		drained := drainedSince(m.DrainedNodes())
 		for _, c := range placement.Candidates(of, leased(nodes)) {
 			out.Candidates = append(out.Candidates, layout.PlacementCandidate{
-				Node: c.Node.Name, Zone: c.Node.Zone, Weight: c.Node.Weight, Score: c.Score,
+				Node: c.Node.Name, Zone: c.Node.Zone, Weight: c.Node.Weight, Score: c.Score, Drained: drained[c.Node.Name] != 0,
 			})
 		}
 	}
 	out.Forecast = o.node.forecast(q, table, nodes, of)
 	return out, nil
+}
+
+// drainedSince returns when each drained member was drained.
+func drainedSince(drained []layout.DrainedNode) map[string]int64 {
+	since := make(map[string]int64, len(drained))
+	for _, d := range drained {
+		since[d.Node] = d.Since
+	}
+	return since
 }
 
 // candidate is a member, in the forms for operators and for placement.
@@ -58,6 +71,7 @@ func (n *Node) placed() []candidate {
 	for _, l := range n.machine.NodeLeases() {
 		leases[l.Node+"/"+l.Incarnation] = l
 	}
+	drained := drainedSince(n.machine.DrainedNodes())
 	var out []candidate
 	for _, m := range n.machine.Members() {
 		weight := m.Weight
@@ -66,7 +80,7 @@ func (n *Node) placed() []candidate {
 		}
 		lease, leased := leases[m.ID+"/"+m.Incarnation]
 		out = append(out, candidate{
-			layout.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leased, Host: m.Host, Handlers: lease.Handlers},
+			layout.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leased, Host: m.Host, Handlers: lease.Handlers, DrainedAt: drained[m.ID]},
 			placement.Node{Name: m.ID, Zone: m.Zone, Weight: weight},
 		})
 	}
@@ -126,7 +140,7 @@ func (n *Node) forecast(q layout.PlacementQuery, table []*layout.Partition, node
 		}
 		then = placement.With(then, more)
 	}
-	target, owners := assign.Target(table, then)
+	target, owners := assign.Target(table, then, n.machine.Pins())
 	out := &layout.PlacementForecast{}
 	for i, owner := range target {
 		if owner != "" && owner != owners[i] {

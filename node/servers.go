@@ -39,7 +39,7 @@ func (n *Node) openServers() error {
 		Hosts:   append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
 		Origins: c.HTTP.Origins, Compress: c.HTTP.Compress,
 		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, Audit: auditor, OpenMetrics: c.Private(), Tracer: tracerOf(n.tracing),
-		Settings: settings(n), AuditLog: recentAudit(n), Log: n.log.Bytes, SlowCalls: n.slow.last, Profile: profile,
+		StateSum: stateSum(n), Settings: settings(n), AuditLog: recentAudit(n), Log: n.log.Bytes, SlowCalls: n.slow.last, Profile: profile,
 		History: n.metrics.history.Snapshot, Console: console(n), Peers: pagePeers(n),
 	})
 	if err != nil {

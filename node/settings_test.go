@@ -3,6 +3,7 @@ package node_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"dormouse/config"
@@ -53,5 +54,17 @@ func TestSettingsAndTheAuditLogAreForOperators(t *testing.T) {
 	var records struct{ Records []struct{ Kind string } }
 	if status := get("/v1/cluster/audit?limit=5", n.RootToken(), &records); status != http.StatusOK || len(records.Records) == 0 || records.Records[0].Kind != "denial" {
 		t.Errorf("%d: %+v", status, records)
+	}
+	type kind struct {
+		Kind string
+		Rows uint64
+	}
+	var sum struct {
+		Index uint64
+		Hash  string
+		Kinds []kind
+	}
+	if status := get("/v1/cluster/state-sum", n.RootToken(), &sum); status != http.StatusOK || sum.Index == 0 || len(sum.Hash) != 64 || !slices.Contains(sum.Kinds, kind{"token", 1}) {
+		t.Errorf("%d: %+v", status, sum)
 	}
 }

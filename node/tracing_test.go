@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -117,6 +118,18 @@ func TestACallIsTracedThroughTheCluster(t *testing.T) {
 			t.Errorf("the spans of a commit:\n%s\nwant:\n%s", got, want)
 		}
 
+		got = traced(func(ctx context.Context) error {
+			_, err := c.Read(ctx, agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "k"}}})
+			return err
+		})
+		want = `program: program
+  program: dormouse read
+    follower: read
+      follower: barrier`
+		if got != want {
+			t.Errorf("the spans of a read through a follower:\n%s\nwant:\n%s", got, want)
+		}
+
 		key := ""
 		for i := 0; key == ""; i++ {
 			one := fmt.Sprintf("key-%d", i)
@@ -192,6 +205,75 @@ func TestAnHTTPRequestContinuesItsTrace(t *testing.T) {
 		slices.Sort(names)
 		if got, want := strings.Join(names, ", "), "apply, commit, put-value, replicate, wait in the queue"; got != want {
 			t.Errorf("spans %s, want %s", got, want)
+		}
+	})
+}
+
+// The span of a watch ends when the watch is open, and no span follows from what the watch does later.
+func TestTheSpanOfAWatchEndsWhenItIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const id = "4bf92f3577b34da6a3ce929d0e0e4736"
+		all := &spans{}
+		w := newSimCluster(t, 0)
+		w.spans = all.on
+		w.found(3)
+		c := w.dial(t, true, "n1")
+		put := func() {
+			t.Helper()
+			if _, err := c.Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Kind: "note", Payload: agent.JSON(`{}`)}}}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put()
+		ctx, cancel := context.WithCancel(t.Context())
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.follower().name+"/v1/threads/t/watch", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("traceparent", "00-"+id+"-00f067aa0ba902b7-01")
+		answer, err := w.browser(t).Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(answer.Body)
+		await := func(text string) {
+			t.Helper()
+			for lines.Scan() {
+				if strings.Contains(lines.Text(), text) {
+					return
+				}
+			}
+			t.Fatalf("no %q came: %v", text, lines.Err())
+		}
+		names := func() string {
+			all.mu.Lock()
+			defer all.mu.Unlock()
+			var out []string
+			for _, one := range all.kept {
+				if one.SpanContext.TraceID().String() == id {
+					out = append(out, one.Name)
+					if took := one.EndTime.Sub(one.StartTime); took > time.Second {
+						t.Errorf("the span %s took %v", one.Name, took)
+					}
+				}
+			}
+			slices.Sort(out)
+			return strings.Join(slices.Compact(out), ", ")
+		}
+		await(`"seq":0`)
+		time.Sleep(10 * time.Second) // the watch is open, and the spans are sent in batches
+		const want = "barrier, read, watch-thread"
+		if got := names(); got != want {
+			t.Errorf("spans of a watch that is open: %s, want %s", got, want)
+		}
+		put()
+		await(`"seq":1`)
+		time.Sleep(time.Minute)
+		cancel()
+		_ = answer.Body.Close() // the request was cancelled
+		time.Sleep(10 * time.Second)
+		if got := names(); got != want {
+			t.Errorf("spans after the watch: %s, want %s", got, want)
 		}
 	})
 }

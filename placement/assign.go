@@ -6,11 +6,18 @@ import (
 	"slices"
 )
 
-// Assign returns the owner of each partition. owners are the current owners: "" or a name that is
+// Assign returns the owner of each partition, without pins; see AssignPinned.
+func Assign(owners []string, nodes []Node) []string { return AssignPinned(owners, nodes, nil) }
+
+// AssignPinned returns the owner of each partition. owners are the current owners: "" or a name that is
 // not among the nodes means none. If no node is open, free partitions stay free. Assigning the
 // result again changes nothing.
-func Assign(owners []string, nodes []Node) []string {
-	a := newAssignment(owners, inOrder(nodes))
+//
+// pins names the node that is to own a partition. It has no effect while that node is not among
+// the nodes, or is closed and does not own the partition. A pinned partition counts for the share
+// of its node, so that the node gets fewer others.
+func AssignPinned(owners []string, nodes []Node, pins map[int]string) []string {
+	a := newAssignment(owners, inOrder(nodes), pins)
 	a.assignFree()
 	for i := range a.nodes {
 		a.raiseToShare(i)
@@ -33,27 +40,29 @@ type assignment struct {
 	owner []int       // :: partition → node; -1 for none
 	score [][]float64 // :: node, partition → score; 0 until scoreOn computes it
 	load  []int       // :: node → partitions
-	fair  []float64   // :: node → its share by weight
+	fair  []float64   // :: node → its share; see fairShares
 	free  []bool      // :: partition → it had no owner, so moving it costs nothing
+	fixed []bool      // :: partition → it is pinned to its owner
 }
 
-func newAssignment(owners []string, nodes []Node) *assignment {
+func newAssignment(owners []string, nodes []Node, pins map[int]string) *assignment {
 	a := &assignment{
 		nodes: nodes, owner: make([]int, len(owners)),
-		score: make([][]float64, len(nodes)), load: make([]int, len(nodes)), fair: make([]float64, len(nodes)), free: make([]bool, len(owners)),
+		score: make([][]float64, len(nodes)), load: make([]int, len(nodes)),
+		free: make([]bool, len(owners)), fixed: make([]bool, len(owners)),
 	}
 	at := make(map[string]int, len(nodes))
-	total := 0.0
 	for i, n := range nodes {
 		at[n.Name] = i
-		total += n.weight()
-	}
-	for i, n := range nodes {
-		a.fair[i] = float64(len(owners)) * n.weight() / total
 		a.score[i] = make([]float64, len(owners))
 	}
+	pinned := make([]int, len(nodes))
 	for p, name := range owners {
 		i, known := at[name]
+		if to, exists := at[pins[p]]; exists && (!nodes[to].Closed || known && i == to) {
+			i, known, a.fixed[p] = to, true, true
+			pinned[to]++
+		}
 		if !known {
 			a.owner[p], a.free[p] = -1, true
 			continue
@@ -61,7 +70,36 @@ func newAssignment(owners []string, nodes []Node) *assignment {
 		a.owner[p] = i
 		a.load[i]++
 	}
+	a.fair = fairShares(nodes, len(owners), pinned)
 	return a
+}
+
+// fairShares returns each node's share of the partitions: by weight, except that a node to which
+// more are pinned has those, and the others share the rest.
+func fairShares(nodes []Node, partitions int, pinned []int) []float64 {
+	fair, over := make([]float64, len(nodes)), make([]bool, len(nodes))
+	for more := true; more; {
+		more = false
+		rest, total := float64(partitions), 0.0
+		for i, n := range nodes {
+			if over[i] {
+				rest -= fair[i]
+			} else {
+				total += n.weight()
+			}
+		}
+		for i, n := range nodes {
+			if !over[i] {
+				fair[i] = rest * n.weight() / total
+			}
+		}
+		for i := range nodes {
+			if !over[i] && float64(pinned[i]) > fair[i] {
+				fair[i], over[i], more = float64(pinned[i]), true, true
+			}
+		}
+	}
+	return fair
 }
 
 // scoreOn returns the score of a partition on a node. It is computed on demand, because it needs a
@@ -124,7 +162,7 @@ func (a *assignment) raiseToShare(to int) {
 	if a.nodes[to].Closed || a.load[to] >= enough || float64(a.load[to]) >= (1-slack)*a.fair[to] {
 		return
 	}
-	may := func(_, from int) bool { return from != to && !a.nodes[from].Closed }
+	may := func(p, from int) bool { return from != to && !a.nodes[from].Closed && !a.fixed[p] }
 	ranked := a.ranked(may, func(p, from int) float64 { return a.scoreOn(to, p) / a.scoreOn(from, p) })
 	for _, should := range []func(p, from int) bool{
 		func(p, from int) bool { return a.free[p] && float64(a.load[from]) > a.fair[from] },
@@ -145,7 +183,7 @@ func (a *assignment) lowerToMax(from int) {
 	if a.nodes[from].Closed || a.load[from] <= a.maxLoad(from) {
 		return
 	}
-	may := func(_, owner int) bool { return owner == from }
+	may := func(p, owner int) bool { return owner == from && !a.fixed[p] }
 	ranked := a.ranked(may, func(p, _ int) float64 {
 		if best := a.best(p, from); best >= 0 {
 			return a.scoreOn(best, p) / a.scoreOn(from, p)

@@ -2,8 +2,8 @@
 //
 // It is pure: the same members and the same table give the same result on every node. A partition
 // ranks the nodes by highest random weight (rendezvous hashing), in proportion to their weights. A
-// node owns at most 1.10 of its fair share, so a partition may go to its second choice. A partition
-// moves only if its owner is gone, or for balance. A node that joins gets its fair share, and
+// node owns at most 1.10 of its fair share, unless pins give it more, so a partition may go to its
+// second choice. A partition moves only if its owner is gone, for balance, or to where it is pinned. A node that joins gets its fair share, and
 // nothing else moves. When a node leaves, only its partitions move.
 //
 // The result is only a plan: the log assigns owners, with epochs and leases (package fsm).

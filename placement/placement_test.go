@@ -2,6 +2,7 @@ package placement_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -231,4 +232,78 @@ func BenchmarkAJoinOfFiveNodes(b *testing.B) {
 	for b.Loop() {
 		placement.Assign(before, nodes(5))
 	}
+}
+
+// Pinned partitions are at their nodes, and the others are spread as well as that allows: a node
+// with many pins gets no others, and the rest is balanced among the other nodes.
+func TestPinnedPartitionsAreAtTheirNodes(t *testing.T) {
+	pins := map[int]string{}
+	for p := range 2000 {
+		pins[p] = "n1"
+	}
+	pins[3000], pins[3001] = "n2", "gone"
+	before := placement.Assign(nobody(), nodes(3))
+	after := placement.AssignPinned(before, nodes(3), pins)
+	for p, node := range pins {
+		if node != "gone" && after[p] != node {
+			t.Fatalf("partition %d is pinned to %s, and at %s", p, node, after[p])
+		}
+	}
+	got := loads(after)
+	if got["n1"] != 2000 || got["n2"] < 943 || got["n2"] > 1153 || got["n2"]+got["n3"] != 2096 {
+		t.Errorf("loads %v", got)
+	}
+	few := map[int]string{1: "n1", 2: "n2", 3: "n3"}
+	balanced(t, placement.AssignPinned(nobody(), nodes(3), few), nodes(3))
+	for _, m := range moved(before, placement.AssignPinned(before, nodes(3), few)) {
+		if few[m.partition] != m.to {
+			t.Errorf("a pin of another partition moves %+v", m)
+		}
+	}
+}
+
+// A pin to a node that is closed keeps what is there, and brings nothing.
+func TestAPinToAClosedNodeOnlyKeeps(t *testing.T) {
+	closed := nodes(2)
+	closed[1].Closed = true
+	owners := []string{"n1", "n2", ""}
+	got := placement.AssignPinned(owners, closed, map[int]string{0: "n2", 1: "n2", 2: "n2"})
+	if want := []string{"n1", "n2", "n1"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// For any pins, nodes and owners: each pin to an open node holds, nothing is left without an owner,
+// and assigning the result again changes nothing.
+func TestAnyPinsHoldAndSettle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var now []placement.Node
+		open := map[string]bool{}
+		for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(1, 6), 1, 6, rapid.ID[int]).Draw(t, "nodes") {
+			n := placement.Node{Name: fmt.Sprint("n", i), Weight: rapid.SampledFrom([]int{0, 50, 300}).Draw(t, "weight"), Closed: rapid.IntRange(0, 5).Draw(t, "closed") == 0}
+			now, open[n.Name] = append(now, n), !n.Closed
+		}
+		name := rapid.SampledFrom([]string{"n1", "n2", "n3", "n4", "n5", "n6", "n7"})
+		owners, pins := make([]string, 256), map[int]string{}
+		for p := range owners {
+			if rapid.Bool().Draw(t, "owned") {
+				owners[p] = name.Draw(t, "owner")
+			}
+			if rapid.IntRange(0, 2).Draw(t, "pinned") == 0 {
+				pins[p] = name.Draw(t, "pin")
+			}
+		}
+		target := placement.AssignPinned(owners, now, pins)
+		for p, node := range pins {
+			if open[node] && target[p] != node {
+				t.Fatalf("partition %d is pinned to %s, and at %q", p, node, target[p])
+			}
+		}
+		if n := loads(target)[""]; n != 0 && slices.Contains(slices.Collect(maps.Values(open)), true) {
+			t.Fatalf("%d have no owner", n)
+		}
+		if again := placement.AssignPinned(target, now, pins); !slices.Equal(again, target) {
+			t.Fatalf("it is not settled")
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/seededbug"
+	"dormouse/internal/tracing"
 )
 
 // roundTimeout bounds one request to the leader. The answer takes as long as a commit, because it
@@ -14,13 +15,15 @@ import (
 const roundTimeout = 5 * time.Second
 
 // Barrier returns an index such that a read on any node that has applied it is linearizable. It
-// waits for a leader for at most leaderWaitTimeout.
-func (r *Router) Barrier(ctx context.Context) (uint64, error) {
+// waits for a leader for at most leaderWaitTimeout. Its span is below that of the read: on a node that
+// does not lead, it includes the wait for the leader's answer.
+func (r *Router) Barrier(ctx context.Context) (index uint64, err error) {
+	ctx, span := tracing.Child(ctx, "barrier")
+	defer func() { tracing.End(span, err) }()
 	giveUp := time.Now().Add(leaderWaitTimeout)
 	pause := newBackoff()
 	for {
-		index, err := r.barrierOnce(ctx)
-		if err == nil {
+		if index, err = r.barrierOnce(ctx); err == nil {
 			return index, nil
 		}
 		wait := pause.Next()

@@ -39,8 +39,11 @@ func references(t *testing.T, page string) []string {
 	for _, m := range reference.FindAllStringSubmatch(page, -1) {
 		out = append(out, m[1])
 	}
-	if len(out) != 2 {
+	if len(out) < 2 {
 		t.Fatalf("the page names the files %v, want a script and a style", out)
+	}
+	if strings.Count(page, "modulepreload")+2 != len(out) || !strings.Contains(strings.Join(out, " "), "/all-") {
+		t.Errorf("the page names the files %v, want besides the script and the style those that it loads at once, with the pages", out)
 	}
 	return out
 }

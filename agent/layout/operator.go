@@ -61,7 +61,7 @@ const (
 	AuthTokens = "tokens" // the node asks each caller for a token
 )
 
-// Change is a change of the membership by an operator.
+// Change is a change of a member by an operator.
 type Change string
 
 // The changes.
@@ -70,6 +70,8 @@ const (
 	ChangePromote  Change = "promote"  // make a node a voter once it has caught up
 	ChangeDemote   Change = "demote"   // remove a node's vote
 	ChangeTransfer Change = "transfer" // transfer leadership to the node, or to any node if none is named
+	ChangeDrain    Change = "drain"    // move all partitions of a member to others, and give it none; it stays a member
+	ChangeResume   Change = "resume"   // end a drain
 )
 
 // Operator is the contract for operators, served by any node. Errors are *agent.Error. All
@@ -80,6 +82,8 @@ type Operator interface {
 
 	// Change sends a change to the leader, waits until it is committed, and returns
 	// the leader after it. If the error is unknown, the change may still take effect.
+	// The partitions of a drained member move after the call: Placement shows how many
+	// are left. The last member that could own partitions is not drained: conflict.
 	Change(ctx context.Context, change Change, node string) (leader string, err error)
 
 	// Backup writes a consistent snapshot of the whole store to w, at an index no
@@ -97,6 +101,12 @@ type Operator interface {
 	// Placement returns the owners of partitions, as the answering node has applied
 	// them. It never waits for a quorum.
 	Placement(ctx context.Context, q PlacementQuery) (Placement, error)
+
+	// PinPartition says that a member is to own a partition, which moves there after
+	// the call if that member does not own it; "" removes the pin. A member that is
+	// unknown is not_found; one that is drained, has no lease, or lacks Go handlers
+	// that others have is a conflict.
+	PinPartition(ctx context.Context, partition int, node string) error
 
 	// JoinToken returns a token with which a node that has no cluster key joins. It is
 	// valid for ttl; 0 means an hour.

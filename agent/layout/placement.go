@@ -77,6 +77,35 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && n < Partitions && PartitionClaim(n) == claim
 }
 
+// RulesLevel is the feature level from which on members may be drained and partitions pinned.
+const RulesLevel = 8
+
+// DrainedNode is a member that an operator has drained: it owns no partitions and gets none, and
+// stays a member.
+type DrainedNode struct {
+	Node  string
+	Since int64 // Unix ms
+}
+
+// Pin is an operator's rule that a member is to own a partition. While that member cannot, the
+// partition is placed as others are. A pin ends when it is removed, and when the member is drained
+// or leaves.
+type Pin struct {
+	Partition int
+	Node      string
+	Since     int64 // Unix ms
+}
+
+// InvalidPartition is the error for a number that is no partition's.
+func InvalidPartition(n int) *agent.Error {
+	return agent.Invalid("partition", "partition = %d must be from 0 to %d", n, Partitions-1)
+}
+
+// UnknownMember is the error for a name that no member has.
+func UnknownMember(node string) *agent.Error {
+	return agent.Errorf(agent.CodeNotFound, "no member is called %q: dormctl members lists them", node)
+}
+
 // PlacementQuery asks for the owners of partitions.
 type PlacementQuery struct {
 	Scope   string // "" means agent.DefaultScope
@@ -96,6 +125,7 @@ type Placement struct {
 	Moving []Partition  // the draining partitions
 	Events []PlacementEvent
 	Owners []string // of each partition, "" for none; only if the query asks for them
+	Pins   []Pin    // by partition; of the requested key's partition only, if the query asks for a key
 
 	Partition  *Partition // of the requested key
 	Candidates []PlacementCandidate
@@ -104,15 +134,16 @@ type Placement struct {
 
 // PlacedNode is a member and its share of the partitions.
 type PlacedNode struct {
-	Node     string
-	Zone     string
-	Weight   int
-	Leased   bool     // it has a lease at Index
-	Owned    int      // partitions, including draining ones
-	Draining int      // …of which are draining
-	Coming   int      // partitions that drain for it
-	Host     bool     // it runs instances and stores no data
-	Handlers []string // its process's Go handlers, as HandlerVersion names them
+	Node      string
+	Zone      string
+	Weight    int
+	Leased    bool     // it has a lease at Index
+	Owned     int      // partitions, including draining ones
+	Draining  int      // …of which are draining
+	Coming    int      // partitions that drain for it
+	Host      bool     // it runs instances and stores no data
+	Handlers  []string // its process's Go handlers, as HandlerVersion names them
+	DrainedAt int64    // when an operator drained it, Unix ms; 0 if it is not drained
 }
 
 // PlacementCandidate is a node that may own a partition; the best candidate comes
@@ -122,6 +153,8 @@ type PlacementCandidate struct {
 	Zone   string
 	Weight int
 	Score  float64 // of the node for this partition; only the order matters
+
+	Drained bool // it may own no partitions
 }
 
 // PlacementForecast is the placement after a node joined or left.

@@ -26,7 +26,7 @@ func PlacementToProto(p *layout.Placement) *apipb.PlacementReport {
 	for _, n := range p.Nodes {
 		out.Nodes = append(out.Nodes, &apipb.PlacedNode{
 			Node: n.Node, Zone: n.Zone, Weight: uint32(n.Weight), Leased: n.Leased,
-			Owned: uint32(n.Owned), Draining: uint32(n.Draining), Coming: uint32(n.Coming), Host: n.Host, Handlers: n.Handlers,
+			Owned: uint32(n.Owned), Draining: uint32(n.Draining), Coming: uint32(n.Coming), Host: n.Host, Handlers: n.Handlers, DrainedAt: n.DrainedAt,
 		})
 	}
 	for _, m := range p.Moving {
@@ -45,7 +45,10 @@ func PlacementToProto(p *layout.Placement) *apipb.PlacementReport {
 		out.Partition = partitionToProto(*p.Partition)
 	}
 	for _, c := range p.Candidates {
-		out.Candidates = append(out.Candidates, &apipb.PlacementCandidate{Node: c.Node, Zone: c.Zone, Weight: uint32(c.Weight), Score: c.Score})
+		out.Candidates = append(out.Candidates, &apipb.PlacementCandidate{Node: c.Node, Zone: c.Zone, Weight: uint32(c.Weight), Score: c.Score, Drained: c.Drained})
+	}
+	for _, pin := range p.Pins {
+		out.Pins = append(out.Pins, &apipb.PlacementPin{Partition: uint32(pin.Partition), Node: pin.Node, Since: pin.Since})
 	}
 	if f := p.Forecast; f != nil {
 		out.Forecast = &apipb.PlacementForecast{Moves: uint32(f.Moves), Owner: f.Owner}
@@ -59,7 +62,7 @@ func PlacementFromProto(p *apipb.PlacementReport) layout.Placement {
 	for _, n := range p.GetNodes() {
 		out.Nodes = append(out.Nodes, layout.PlacedNode{
 			Node: n.GetNode(), Zone: n.GetZone(), Weight: int(n.GetWeight()), Leased: n.GetLeased(),
-			Owned: int(n.GetOwned()), Draining: int(n.GetDraining()), Coming: int(n.GetComing()), Host: n.GetHost(), Handlers: n.GetHandlers(),
+			Owned: int(n.GetOwned()), Draining: int(n.GetDraining()), Coming: int(n.GetComing()), Host: n.GetHost(), Handlers: n.GetHandlers(), DrainedAt: n.GetDrainedAt(),
 		})
 	}
 	for _, m := range p.GetMoving() {
@@ -81,8 +84,11 @@ func PlacementFromProto(p *apipb.PlacementReport) layout.Placement {
 	}
 	for _, c := range p.GetCandidates() {
 		out.Candidates = append(out.Candidates, layout.PlacementCandidate{
-			Node: c.GetNode(), Zone: c.GetZone(), Weight: int(c.GetWeight()), Score: c.GetScore(),
+			Node: c.GetNode(), Zone: c.GetZone(), Weight: int(c.GetWeight()), Score: c.GetScore(), Drained: c.GetDrained(),
 		})
+	}
+	for _, pin := range p.GetPins() {
+		out.Pins = append(out.Pins, layout.Pin{Partition: int(pin.GetPartition()), Node: pin.GetNode(), Since: pin.GetSince()})
 	}
 	if f := p.GetForecast(); f != nil {
 		out.Forecast = &layout.PlacementForecast{Moves: int(f.GetMoves()), Owner: f.GetOwner()}

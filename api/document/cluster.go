@@ -179,3 +179,24 @@ type SlowCall struct {
 	Code        string `json:"code,omitempty" doc:"The error's code, if the call failed"`
 	Trace       string `json:"trace,omitempty" doc:"The id of its trace, if it is sampled"`
 }
+
+// StateSum is a hash of all rows of a node, and of the rows of each kind.
+type StateSum struct {
+	Node  string    `json:"node" doc:"The answering node"`
+	Index uint64    `json:"index" doc:"The log index of the state"`
+	Hash  string    `json:"hash" doc:"SHA-256 over all rows: equal on all nodes at one index"`
+	Kinds []KindSum `json:"kinds" nullable:"false" doc:"The kinds that have rows"`
+}
+
+// KindSum describes the rows of one kind.
+type KindSum struct {
+	Kind  string `json:"kind" doc:"Such as thread or entry"`
+	Rows  uint64 `json:"rows"`
+	Bytes uint64 `json:"bytes" doc:"Of keys and values, before compression"`
+	Hash  string `json:"hash" doc:"xxHash64 of the rows, in hex: equal on all nodes at one index"`
+}
+
+// NewKindSum returns the document of the rows of a kind.
+func NewKindSum(kind string, rows, bytes, hash uint64) KindSum {
+	return KindSum{Kind: kind, Rows: rows, Bytes: bytes, Hash: fmt.Sprintf("%016x", hash)}
+}

@@ -58,6 +58,7 @@ const (
 	workAppend = "append-300"
 	workTurn   = "turn"
 	workGet    = "get-1k"
+	workThaw   = "thaw"
 )
 
 // against is a bar on how a figure of ours compares with a peer's.

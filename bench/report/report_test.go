@@ -115,3 +115,25 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 		t.Error("one number of callers makes a plot")
 	}
 }
+
+func TestThePictureShowsMultiplesOfEtcd(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "picture.svg")
+	if err := report.Picture(made(), 64, file); err != nil {
+		t.Fatal(err)
+	}
+	svg, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">5.0<", ">1.0<", ">put-1k<", ">dormouse<", ">etcd<"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("the picture lacks %q", want)
+		}
+	}
+	if strings.Contains(string(svg), ">postgres<") {
+		t.Error("the picture shows a system that was not measured")
+	}
+	if err := report.Picture(made(), 1, file); err == nil || !strings.Contains(err.Error(), "1 callers") {
+		t.Errorf("a comparison without etcd: %v", err)
+	}
+}

@@ -48,8 +48,12 @@ type Table interface {
 	// partition that does not change stays the same pointer.
 	Partitions() []*layout.Partition
 	NodeLeases() []layout.NodeLease
+	// DrainedNodes returns the members that may own no partitions, in order. Callers
+	// must not change them; nor those that Pins returns.
+	DrainedNodes() []layout.DrainedNode
+	Pins() []layout.Pin
 	// PartitionsChanged returns a channel that is closed after the next change of
-	// owners or leases.
+	// owners, leases, drained members or pins.
 	PartitionsChanged() <-chan struct{}
 
 	// The encoders return whole commits.
@@ -57,6 +61,8 @@ type Table interface {
 	EncodeRenewNodeLease(l layout.NodeLease, host *layout.Member) []byte
 	EncodeEndNodeLease(node, process string) []byte
 	EncodeMovePartitions(moves []layout.PartitionMove, why string) []byte
+	EncodeDrainNode(node string, drained bool) []byte
+	EncodePinPartition(partition int, node string) []byte
 }
 
 // Machine is the part of the state machine that an Assigner uses.
@@ -140,7 +146,8 @@ func (a *Assigner) assignOnce(ctx context.Context, moved <-chan struct{}, last *
 	if len(nodes) == 0 || last.moved == moved && slices.Equal(last.nodes, nodes) && a.kept.none() {
 		return false
 	}
-	for _, step := range plan(a.Table.Partitions(), nodes, a.kept.has, target) {
+	rules := rules{drained: a.Table.DrainedNodes(), pins: a.Table.Pins()}
+	for _, step := range plan(a.Table.Partitions(), nodes, rules, a.kept.has, target) {
 		planned = true
 		if _, err := a.Commit(ctx, a.Table.EncodeMovePartitions(step.moves, step.why)); err != nil {
 			a.Logger.Info("partitions were not moved yet", "why", step.why, "partitions", len(step.moves), "error", err)
@@ -155,8 +162,8 @@ func (a *Assigner) assignOnce(ctx context.Context, moved <-chan struct{}, last *
 }
 
 // Eligible returns the members that have a lease and may own partitions, except
-// the node without; "" excludes none. A node that is being removed may own none;
-// see eligible for the other rules. A node that seems dead, or whose lease is
+// the node without; "" excludes none. A node that is drained or being removed may
+// own none; see eligible for the other rules. A node that seems dead, or whose lease is
 // younger than its TTL, is closed, since it may be unstable. If all nodes are
 // closed, young ones are open. On the leader, Eligible is the input of its plans.
 func (a *Assigner) Eligible(without string) []placement.Node {
@@ -171,7 +178,7 @@ func (a *Assigner) Eligible(without string) []placement.Node {
 	open := 0
 	for _, l := range a.Table.NodeLeases() {
 		m, known := members[l.Node]
-		if !known || m.Incarnation != l.Incarnation || l.Node == without || a.isLeaving(l.Node) {
+		if !known || m.Incarnation != l.Incarnation || l.Node == without || a.isLeaving(l.Node) || a.isDrained(l.Node) {
 			continue
 		}
 		n := placement.Node{Name: m.ID, Zone: m.Zone, Weight: m.Weight}

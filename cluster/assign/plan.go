@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -59,46 +60,83 @@ type step struct {
 	moves []layout.PartitionMove
 }
 
+// rules are what operators say about the placement.
+type rules struct {
+	drained []layout.DrainedNode
+	pins    []layout.Pin
+}
+
+// planner makes one plan.
+type planner struct {
+	drained map[string]bool // by node
+	pins    map[int]string  // by partition
+	kept    func(n int) bool
+	drains  int // partitions that drain
+	free    []step
+	stay    []step
+	drain   []step
+}
+
 // plan returns the moves by which the nodes come to own the partitions that
 // placement gives them.
-func plan(table []*layout.Partition, nodes []placement.Node, kept func(n int) bool, target *target) []step {
-	drains := 0
-	for _, p := range table {
-		if p.State == layout.PartitionDraining {
-			drains++
+func plan(table []*layout.Partition, nodes []placement.Node, rules rules, kept func(n int) bool, target *target) []step {
+	p := planner{drained: map[string]bool{}, pins: byPartition(rules.pins), kept: kept}
+	for _, d := range rules.drained {
+		p.drained[d.Node] = true
+	}
+	for _, row := range table {
+		if row.State == layout.PartitionDraining {
+			p.drains++
 		}
 	}
-	free := step{why: "the partition had no owner"}
-	drain := step{why: "another node has less than its share"}
-	stay := step{why: "its next owner is gone, or has enough"}
-	for i, to := range target.of(ownersOf(table, nodes), nodes) {
-		p := table[i]
-		if to == p.Owner && p.State == layout.PartitionOwned {
-			continue
-		}
-		move := layout.PartitionMove{Partition: p.ID, Epoch: p.Epoch, To: to}
-		switch {
-		case to == "":
-		case p.State == layout.PartitionFree:
-			move.Action = layout.PartitionAssign
-			free.moves = append(free.moves, move)
-		case to == p.Owner && p.State == layout.PartitionDraining:
-			move.Action, move.To = layout.PartitionKeep, ""
-			stay.moves = append(stay.moves, move)
-		case to == p.Owner || to == p.To || kept(p.ID):
-		case p.State == layout.PartitionDraining || drains < drainsMax:
-			if p.State != layout.PartitionDraining {
-				drains++
-			}
-			move.Action = layout.PartitionDrain
-			drain.moves = append(drain.moves, move)
+	for i, to := range target.of(ownersOf(table, nodes), nodes, rules.pins) {
+		if row := table[i]; to != "" && (to != row.Owner || row.State != layout.PartitionOwned) {
+			p.move(row, to)
 		}
 	}
-	var steps []step
-	for _, s := range []step{free, stay, drain} {
-		if len(s.moves) > 0 {
-			steps = append(steps, s)
+	return slices.Concat(p.free, p.stay, p.drain)
+}
+
+// move adds the move of a partition to a node, unless it must wait.
+func (p *planner) move(row *layout.Partition, to string) {
+	move := layout.PartitionMove{Partition: row.ID, Epoch: row.Epoch, To: to}
+	switch {
+	case row.State == layout.PartitionFree:
+		move.Action = layout.PartitionAssign
+		add(&p.free, p.why(row, to, "the partition had no owner"), move)
+	case to == row.Owner && row.State == layout.PartitionDraining:
+		move.Action, move.To = layout.PartitionKeep, ""
+		add(&p.stay, p.why(row, to, "its next owner is gone, or has enough"), move)
+	case to == row.To || p.kept(row.ID):
+	case row.State == layout.PartitionDraining || p.drains < drainsMax:
+		if row.State != layout.PartitionDraining {
+			p.drains++
 		}
+		move.Action = layout.PartitionDrain
+		add(&p.drain, p.why(row, to, "another node has less than its share"), move)
 	}
-	return steps
+}
+
+// why returns the reason of a move: the rule that causes it, or usual.
+func (p *planner) why(row *layout.Partition, to, usual string) string {
+	switch {
+	case p.pins[row.ID] == to:
+		return "the partition is pinned to node " + to
+	case p.drained[row.Owner]:
+		return "node " + row.Owner + " is drained"
+	case p.drained[row.To]:
+		return "node " + row.To + " is drained"
+	default:
+		return usual
+	}
+}
+
+// add adds a move to the step that has its reason.
+func add(steps *[]step, why string, move layout.PartitionMove) {
+	at := slices.IndexFunc(*steps, func(s step) bool { return s.why == why })
+	if at < 0 {
+		at = len(*steps)
+		*steps = append(*steps, step{why: why})
+	}
+	(*steps)[at].moves = append((*steps)[at].moves, move)
 }

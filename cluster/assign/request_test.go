@@ -12,6 +12,7 @@ import (
 type leads struct{ Leadership }
 
 func (leads) IsLeader() bool        { return true }
+func (leads) Tick() uint64          { return 1 << 20 }
 func (leads) Leader() (_, _ string) { return "n1", "n1:raft" }
 
 // twoMembers is a Machine and a Table with a node and a host.

@@ -10,9 +10,18 @@ import (
 // Target returns the node that is to own each partition, and the node that counts
 // as its owner now. The owner of a partition that drains is its next owner, if
 // that is one of nodes.
-func Target(table []*layout.Partition, nodes []placement.Node) (target, owners []string) {
+func Target(table []*layout.Partition, nodes []placement.Node, pins []layout.Pin) (target, owners []string) {
 	owners = ownersOf(table, nodes)
-	return placement.Assign(owners, nodes), owners
+	return placement.AssignPinned(owners, nodes, byPartition(pins)), owners
+}
+
+// byPartition returns the node of each pin, by partition.
+func byPartition(pins []layout.Pin) map[int]string {
+	by := make(map[int]string, len(pins))
+	for _, p := range pins {
+		by[p.Partition] = p.Node
+	}
+	return by
 }
 
 func ownersOf(table []*layout.Partition, nodes []placement.Node) []string {
@@ -29,28 +38,29 @@ func ownersOf(table []*layout.Partition, nodes []placement.Node) []string {
 	return owners
 }
 
-// target caches the result of placement.Assign while a rebalance is in progress.
-// A node that joins takes dozens of plans, since few partitions drain at once.
-// The target is computed again when the nodes change, or when a partition moves
-// to a node that is not its target.
+// target caches the result of placement.AssignPinned while a rebalance is in
+// progress. A node that joins takes dozens of plans, since few partitions drain at
+// once. The target is computed again when the nodes or the pins change, or when a
+// partition moves to a node that is not its target.
 type target struct {
 	nodes    []placement.Node
+	pins     []layout.Pin
 	from, to []string // by partition: the owner when to was computed, and the target
 }
 
 // of returns the target of each partition, given the nodes that count as owners
 // now. Callers must not change it.
-func (t *target) of(owners []string, nodes []placement.Node) []string {
-	if !t.valid(owners, nodes) {
-		*t = target{nodes: nodes, from: owners, to: placement.Assign(owners, nodes)}
+func (t *target) of(owners []string, nodes []placement.Node, pins []layout.Pin) []string {
+	if !t.valid(owners, nodes, pins) {
+		*t = target{nodes: nodes, pins: pins, from: owners, to: placement.AssignPinned(owners, nodes, byPartition(pins))}
 	}
 	return t.to
 }
 
-// valid reports whether the nodes are the same, and each partition is where it was
-// or at its target.
-func (t *target) valid(owners []string, nodes []placement.Node) bool {
-	if len(t.to) != len(owners) || !slices.Equal(t.nodes, nodes) {
+// valid reports whether the nodes and the pins are the same, and each partition is
+// where it was or at its target.
+func (t *target) valid(owners []string, nodes []placement.Node, pins []layout.Pin) bool {
+	if len(t.to) != len(owners) || !slices.Equal(t.nodes, nodes) || !slices.Equal(t.pins, pins) {
 		return false
 	}
 	for i, owner := range owners {

@@ -21,7 +21,7 @@ func TestTheLeaderAimsAtWhatPlacementGives(t *testing.T) {
 		for step := range 8 {
 			before := nodes
 			nodes = someNodes(rng)
-			target := aim.of(owners, nodes)
+			target := aim.of(owners, nodes, nil)
 			if want := placement.Assign(owners, nodes); !slices.Equal(nodes, before) && !slices.Equal(target, want) {
 				t.Fatalf("seed %d, step %d: it aims at what placement does not give", seed, step)
 			}
@@ -32,7 +32,7 @@ func TestTheLeaderAimsAtWhatPlacementGives(t *testing.T) {
 						owners[p] = target[p]
 					}
 				}
-				if still := aim.of(owners, slices.Clone(nodes)); !slices.Equal(still, target) {
+				if still := aim.of(owners, slices.Clone(nodes), nil); !slices.Equal(still, target) {
 					t.Fatalf("seed %d, step %d: it aims at something else while that is carried out", seed, step)
 				}
 			}
@@ -57,16 +57,16 @@ func TestTheLeaderAimsAnewWhenSomethingElseHappens(t *testing.T) {
 		"a partition is freed": {[]string{"a", "a", "", "a", "a", "a", "a", "a"}, []placement.Node{{Name: "b"}, {Name: "c"}}},
 	} {
 		var aim target
-		aim.of(before, []placement.Node{a, b})
-		if got, want := aim.of(c.owners, c.nodes), placement.Assign(c.owners, c.nodes); !slices.Equal(got, want) {
+		aim.of(before, []placement.Node{a, b}, nil)
+		if got, want := aim.of(c.owners, c.nodes, nil), placement.Assign(c.owners, c.nodes); !slices.Equal(got, want) {
 			t.Errorf("%s: it aims at %v, want %v", name, got, want)
 		}
 	}
 	// With the same nodes: a partition whose target was b has no owner now.
 	var aim target
-	aim.of(before, []placement.Node{a, b})
+	aim.of(before, []placement.Node{a, b}, nil)
 	freed := slices.Repeat([]string{""}, 8)
-	if got, want := aim.of(freed, []placement.Node{a, b}), placement.Assign(freed, []placement.Node{a, b}); !slices.Equal(got, want) {
+	if got, want := aim.of(freed, []placement.Node{a, b}, nil), placement.Assign(freed, []placement.Node{a, b}); !slices.Equal(got, want) {
 		t.Errorf("all are freed: it aims at %v, want %v", got, want)
 	}
 }

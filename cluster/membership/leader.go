@@ -44,6 +44,10 @@ type Leader struct {
 	// Vacate drains the partitions of a node that is about to be removed. done
 	// must be called once it is.
 	Vacate func(ctx context.Context, node string) (done func())
+	// MayLeave returns why no other node could own the partitions of a node that is
+	// about to be removed; "" if one could, or if none could for other reasons than an
+	// operator's.
+	MayLeave func(node string) (refused string)
 
 	changes chan struct{} // holds one token: a change of membership is under way
 	slow    int           // rounds of duties in a row that found the disk slow; of Duties
@@ -191,6 +195,9 @@ func (l *Leader) remove(ctx context.Context, node string) (refused string, err e
 	_, served := l.servers()[node]
 	if !known && !served {
 		return fmt.Sprintf("no member is called %q", node), nil
+	}
+	if refused = l.MayLeave(node); refused != "" {
+		return refused, nil
 	}
 	if refused, err = l.stepAside(ctx, node); refused != "" || err != nil {
 		return refused, err

@@ -159,6 +159,19 @@ func (p *Pool) Own(ctx context.Context, addr string, r assign.Request) (assign.R
 	return ownResponseFromProto(answer), nil
 }
 
+// SetRule sends a rule of an operator to the leader at addr.
+func (p *Pool) SetRule(ctx context.Context, addr string, r assign.Rule) (assign.Response, error) {
+	l, err := p.link(addr)
+	if err != nil {
+		return assign.Response{}, err
+	}
+	answer, err := l.peer.SetRule(ctx, &peerpb.SetRuleRequest{Kind: string(r.Kind), Node: r.Node, Partition: uint32(r.Partition)})
+	if err != nil {
+		return assign.Response{}, fromStatus(err)
+	}
+	return ownResponseFromProto(answer), nil
+}
+
 // Barrier implements router.Peers.
 func (p *Pool) Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) {
 	l, err := p.link(addr)

@@ -20,6 +20,7 @@ type Node interface {
 	HandleFounding(ctx context.Context, r membership.FoundingRequest) (membership.FoundingResponse, error)
 	HandleChange(ctx context.Context, kind, node string) membership.ChangeResponse
 	HandleAssign(ctx context.Context, r assign.Request) assign.Response
+	HandleRule(ctx context.Context, r assign.Rule) assign.Response
 	FollowTable(ctx context.Context, asked <-chan uint64, send func(assign.TableUpdate) error) error
 	BarrierFor(ctx context.Context, applied uint64) (uint64, error)
 	Term() (node string, term uint64)
@@ -73,4 +74,8 @@ func (s server) Own(ctx context.Context, r *peerpb.OwnRequest) (*peerpb.OwnRespo
 func (s server) Change(ctx context.Context, r *peerpb.ChangeRequest) (*peerpb.ChangeResponse, error) {
 	c := s.node.HandleChange(ctx, r.Kind, r.Node)
 	return &peerpb.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
+}
+
+func (s server) SetRule(ctx context.Context, r *peerpb.SetRuleRequest) (*peerpb.OwnResponse, error) {
+	return ownResponseToProto(s.node.HandleRule(ctx, assign.Rule{Kind: assign.RuleKind(r.Kind), Node: r.Node, Partition: int(r.Partition)})), nil
 }

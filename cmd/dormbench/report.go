@@ -10,7 +10,8 @@ import (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	var results string
+	var results, picture string
+	var callers int
 	var strict bool
 	cmd := &cobra.Command{
 		Use: "report", Short: "Show a comparison again, and redraw its tables and plots", Args: cli.Exactly(),
@@ -22,6 +23,11 @@ func (a *app) reportCommand() *cobra.Command {
 			if err := errors.Join(report.Write(d, results), a.show(d)); err != nil {
 				return err
 			}
+			if picture != "" {
+				if err := report.Picture(d, callers, picture); err != nil {
+					return cli.Usagef("%w", err)
+				}
+			}
 			for _, v := range report.Judge(d) {
 				if strict && v.Outcome != report.Pass {
 					return errors.New("not every bar was reached")
@@ -31,6 +37,8 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&results, "results", "bench/results", "directory of the comparison")
+	cmd.Flags().StringVar(&picture, "picture", "", "also draw the throughput as a multiple of etcd's into this SVG file")
+	cmd.Flags().IntVar(&callers, "callers", 64, "number of callers of --picture")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail unless every bar is reached")
 	return cmd
 }

@@ -19,6 +19,8 @@ type fakeNode struct {
 	*memstore.Store
 	cluster  layout.ClusterStatus // the result of Status
 	changed  []string             // the calls of Change
+	drained  map[string]int       // :: drained node → partitions that it owns
+	pins     []layout.Pin         // the pins of PinPartition
 	feed     []agent.Changed      // the changes that a watch of changes yields
 	snapshot []byte               // what Backup writes
 }
@@ -115,7 +117,22 @@ func (f *fakeNode) Change(_ context.Context, change layout.Change, node string) 
 	if node == "unknown" {
 		return "", agent.Errorf(agent.CodeNotFound, "there is no node %q", node)
 	}
+	if change == layout.ChangeDrain {
+		f.drained = map[string]int{node: 1500}
+	}
 	return "n2", nil
+}
+
+// PinPartition implements layout.Operator.
+func (f *fakeNode) PinPartition(_ context.Context, partition int, node string) error {
+	if node == "unknown" {
+		return layout.UnknownMember(node)
+	}
+	f.pins = []layout.Pin{{Partition: partition, Node: node, Since: 1_700_000_000_000}}
+	if node == "" {
+		f.pins = nil
+	}
+	return nil
 }
 
 // Backup implements layout.Operator.
@@ -149,9 +166,21 @@ func (*fakeNode) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinTok
 	return layout.JoinToken{Secret: "dormjoin_for_" + ttl.String() + "@127.0.0.1:7602", ExpiresAt: 1_700_000_000_000}, nil
 }
 
-// Placement implements layout.Operator.
-func (*fakeNode) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
-	return layout.Placement{}, q.Validate()
+// Placement implements layout.Operator. A drained node has released half of its partitions at each
+// call; n9 releases none.
+func (f *fakeNode) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
+	p := layout.Placement{Pins: f.pins, Nodes: []layout.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 2000}}}
+	for node, owned := range f.drained {
+		p.Nodes = append(p.Nodes, layout.PlacedNode{Node: node, Weight: 100, Leased: true, Owned: owned, DrainedAt: 1_700_000_000_000})
+		if node != "n9" {
+			f.drained[node] = owned / 40
+		}
+	}
+	if q.Manager != "" {
+		p.Partition = &layout.Partition{ID: 7, Owner: "n1", Epoch: 4, State: layout.PartitionOwned, Why: "node n3 is drained"}
+		p.Candidates = []layout.PlacementCandidate{{Node: "n3", Weight: 100, Score: 2, Drained: true}, {Node: "n1", Weight: 100, Score: 1}}
+	}
+	return p, q.Validate()
 }
 
 // Instances returns no instances.

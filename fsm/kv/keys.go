@@ -22,6 +22,8 @@ const (
 	KindPartition      = "\x04" // partition → logpb.PartitionRow
 	KindNodeLease      = "\x05" // node → logpb.NodeLeaseRow
 	KindPlacementEvent = "\x06" // number → logpb.PlacementEvent
+	KindDrained        = "\x07" // node → logpb.DrainedRow
+	KindPartitionPin   = "\x08" // partition → logpb.PinRow
 
 	KindClient   = "\x10" // scope, client → logpb.ClientRow
 	KindAnswers  = "\x11" // scope, client, highest seq → logpb.AnswersRow
@@ -148,6 +150,11 @@ func DueClaimKey(tick uint64, scope, claim string) string {
 // PartitionKey names a partition's row.
 func PartitionKey(n int) string {
 	return KindPartition + string(binary.BigEndian.AppendUint16(nil, uint16(n)))
+}
+
+// PartitionPinKey names the row of a partition's pin.
+func PartitionPinKey(n int) string {
+	return KindPartitionPin + string(binary.BigEndian.AppendUint16(nil, uint16(n)))
 }
 
 // DueWallKey returns the key of a row in the wall queue. wall is not negative.

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"cluster/peer":              {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
+		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/rule", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),
 	"fsm/metadata":            noun("fsm/checkpoint"),
+	"fsm/rule":                noun("agent/layout", "storage"),
 	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
@@ -192,7 +193,7 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
 	"jepsen/sim": {
-		"agent/layout", "client", "cluster/keys", "config", "fsm", "jepsen", "jepsen/check", "jepsen/history", "jepsen/report", "jepsen/sim/overlay", "jepsen/sim/simdisk",
+		"agent/layout", "client", "cluster/keys", "config", "jepsen", "jepsen/check", "jepsen/history", "jepsen/report", "jepsen/sim/overlay", "jepsen/sim/simdisk",
 		"jepsen/sim/simnet", "jepsen/sim/trace", "jepsen/workload", "jepsen/workload/catalog", "node",
 	},
 	"jepsen/sim/overlay":    nil,

@@ -86,7 +86,8 @@ func (t *timeline) codes(broken *findings) {
 }
 
 // rolling reports failed calls in a rolling restart without other faults. A client
-// that may use any node must get every call through.
+// that may use any node must get every call through, unless the caller cancelled it early on
+// purpose.
 func (t *timeline) rolling(broken *findings, counts map[string]int) {
 	for _, w := range t.windows {
 		alone := !t.during(w.From, w.To, func(other Window) bool { return other.Step != w.Step })
@@ -94,8 +95,8 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			continue
 		}
 		for _, op := range t.Ops {
-			retries := op.Node == "" && op.Workload != PulseWorkload && op.Workload != HurriedWorkload
-			if !retries || op.Invoke < w.From || op.Invoke > w.To {
+			retries := op.Node == "" && op.Workload != PulseWorkload
+			if !retries || op.Hurried() || op.Invoke < w.From || op.Invoke > w.To {
 				continue
 			}
 			counts[CountRollingCalls]++

@@ -1,6 +1,8 @@
 package check_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"dormouse/jepsen/check"
@@ -27,6 +29,31 @@ func TestANodeThatDoesNotAnswerHasNotConverged(t *testing.T) {
 	s := newStory(t).look(1, check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc"})
 	s.event(history.Event{At: secs(45), Kind: history.EventSample, Name: check.FinalLook, Step: 1, Node: "n4", Detail: "connection refused"})
 	judged(t, check.Convergence(&s.h), "no answer")
+}
+
+func TestRowsThatDifferAreFound(t *testing.T) {
+	with := func(rows *check.Rows) check.Sample {
+		return check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc", Rows: rows}
+	}
+	looked := func(odd *check.Rows) check.Result {
+		s := newStory(t).look(1, with(odd))
+		for i := range s.h.Events {
+			if e := &s.h.Events[i]; e.Name == check.FinalLook && e.Node != "n3" {
+				e.Data, _ = json.Marshal(with(&check.Rows{Index: 9, Hash: "h", Kinds: map[string]string{"timer": "1"}}))
+			}
+		}
+		return check.Convergence(&s.h)
+	}
+	judged(t, looked(nil), "") // a node of an older version has no such call
+	judged(t, looked(&check.Rows{Index: 9, Hash: "h", Kinds: map[string]string{"timer": "1"}}), "")
+	lacks := looked(&check.Rows{Index: 9, Hash: "g", Kinds: map[string]string{"timer": "1", "review": "2"}})
+	judged(t, lacks, "different rows")
+	if detail := lacks.Findings[0].Detail; !strings.HasSuffix(detail, ": review") {
+		t.Errorf("the finding is %q", detail)
+	}
+	if r := looked(&check.Rows{Index: 8, Hash: "g"}); r.Verdict != check.Unknown || r.Why == "" {
+		t.Errorf("rows of two indexes are %s %q", r.Verdict, r.Why)
+	}
 }
 
 func TestConvergenceThatNobodyLookedAtIsUnknown(t *testing.T) {

@@ -48,7 +48,7 @@ func (t *timeline) baseline() (most Sample, any bool) {
 		to = min(to, w.From)
 	}
 	for _, e := range t.Events {
-		s, ok := sampleOf(e)
+		s, ok := SampleOf(e)
 		if !ok || e.At < from || e.At > to {
 			continue
 		}
@@ -68,7 +68,7 @@ func (t *timeline) atRest() map[string]Sample {
 		return nil
 	}
 	for _, e := range t.Events {
-		if s, ok := sampleOf(e); ok && e.At > final && e.Name != FinalLook {
+		if s, ok := SampleOf(e); ok && e.At > final && e.Name != FinalLook {
 			last[e.Node] = s
 		}
 	}

@@ -12,10 +12,6 @@ import (
 // node, repeated during the whole run.
 const PulseWorkload = "pulse"
 
-// HurriedWorkload is the workload whose callers cancel calls early on purpose, to get
-// unknown outcomes. Its failed calls are no findings.
-const HurriedWorkload = "dedupe"
-
 // LivenessName is the Check of the result of Liveness. CountInstalls is the key in its
 // Counts of the number of snapshots that nodes installed.
 const (
@@ -147,7 +143,7 @@ func (t *timeline) terms(broken *findings, counts map[string]int) {
 			atRest += termsAStall
 		}
 		term := e.Term
-		if s, ok := sampleOf(e); ok {
+		if s, ok := SampleOf(e); ok {
 			term = s.Term
 		}
 		if term == 0 {
@@ -191,7 +187,7 @@ func (t *timeline) installs(broken *findings, counts map[string]int) {
 	last := map[string]int{}
 	grew := map[string][]grown{}
 	for _, e := range t.Events {
-		s, ok := sampleOf(e)
+		s, ok := SampleOf(e)
 		if !ok {
 			continue
 		}

@@ -57,6 +57,11 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "unavailable")
 		}},
+		"a call that its caller would have cancelled early is refused in a rolling restart": {"refused in a rolling restart", func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "unavailable")
+			s.h.Ops[len(s.h.Ops)-1].Patience = time.Minute
+		}},
 		"a call is refused for the load in a rolling restart": {"refused in a rolling restart", func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "overloaded")
@@ -93,8 +98,9 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 		},
 		"one who hangs up early in a rolling restart": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
-			s.call(16, "", "unavailable")
-			s.h.Ops[len(s.h.Ops)-1].Workload = check.HurriedWorkload
+			s.call(16, "", "timeout")
+			hung := &s.h.Ops[len(s.h.Ops)-1]
+			hung.Patience, hung.Outcome, hung.Return = time.Millisecond, history.Unknown, history.Never
 		},
 		"a rolling restart that is not alone": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)

@@ -20,6 +20,14 @@ type Sample struct {
 	RSS         int64  `json:"rss,omitempty"`      // bytes
 	Installs    int    `json:"installs,omitempty"` // snapshots that its process installed
 	State       string `json:"state,omitempty"`    // a hash of everything that the node serves; only in a FinalLook
+	Rows        *Rows  `json:"rows,omitempty"`     // of its stored rows; only in a FinalLook, and nil if the node has no such call
+}
+
+// Rows are hashes of all rows that a node stores, whether or not a call serves them.
+type Rows struct {
+	Index uint64            `json:"index"` // of the log
+	Hash  string            `json:"hash"`
+	Kinds map[string]string `json:"kinds"` // :: kind → hash of its rows
 }
 
 // FinalLook is the name of the samples that Convergence judges. Each look samples
@@ -94,9 +102,10 @@ func phase(h *history.History, name string) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// sampleOf decodes an EventSample; ok reports whether its node answered.
-func sampleOf(e history.Event) (s Sample, ok bool) {
-	return s, e.Kind == history.EventSample && len(e.Data) > 0 && json.Unmarshal(e.Data, &s) == nil
+// SampleOf decodes an EventSample; ok reports whether its node answered.
+func SampleOf(e history.Event) (s Sample, ok bool) {
+	ok = e.Kind == history.EventSample && len(e.Data) > 0 && json.Unmarshal(e.Data, &s) == nil
+	return s, ok
 }
 
 // findings collects violations: the first few of each rule.

@@ -27,10 +27,11 @@ const (
 type Op struct {
 	ID       int64           `json:"id"`
 	Workload string          `json:"workload"`
-	Process  int             `json:"process"`        // the calls of a process never overlap
-	Node     string          `json:"node,omitempty"` // the node that the process is bound to; "" for any
-	Call     string          `json:"call"`           // the workload's name of the call
-	Key      string          `json:"key"`            // the object; checkers partition by it
+	Process  int             `json:"process"`            // the calls of a process never overlap
+	Node     string          `json:"node,omitempty"`     // the node that the process is bound to; "" for any
+	Call     string          `json:"call"`               // the workload's name of the call
+	Key      string          `json:"key"`                // the object; checkers partition by it
+	Patience time.Duration   `json:"patience,omitempty"` // when the caller cancels early on purpose, to get an unknown outcome; 0 if it does not
 	In       json.RawMessage `json:"in,omitempty"`
 	Out      json.RawMessage `json:"out,omitempty"` // of an ok call
 	Invoke   time.Duration   `json:"invoke"`
@@ -123,6 +124,13 @@ func (h *History) ByKey() map[string][]Op {
 
 // Format is the version of the file's format.
 const Format = 1
+
+// Hurried reports whether the call failed because its caller cancelled it early on
+// purpose. A node is told of less time than the caller has, and refuses a call at the end
+// of that: so half of it is enough.
+func (op *Op) Hurried() bool {
+	return op.Patience > 0 && (op.Outcome == Unknown || op.Return-op.Invoke >= op.Patience/2)
+}
 
 // finish sets the outcome of a call.
 func (op *Op) finish(e ending) {

@@ -11,8 +11,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -22,19 +20,23 @@ import (
 func figures(h *history.History) ([]*figure, error) {
 	t := newTimeline(h)
 	s := newSeries(h, t.end)
-	list := []*figure{throughput(s, t), latency(s, t)}
-	if len(t.leaders) > 0 {
-		list = append(list, leadership(t))
+	o := observe(h, t)
+	list := []*figure{scatter(h, t), throughput(s, t), latency(s, t)}
+	if len(t.leaders)+len(o.stays) > 0 {
+		list = append(list, nodes(o, t))
+	}
+	if len(o.behind) > 0 {
+		list = append(list, behind(o, t))
 	}
 	list = append(list, samples(h, t)...)
 	return list, render(list)
 }
 
 func throughput(s series, t *timeline) *figure {
-	f := newFigure("Throughput", fmt.Sprintf("calls a second that ended, by outcome, each %v; faults are shaded, with the number of their step", s.width), t)
+	f := newFigure("Throughput", fmt.Sprintf("calls a second that ended, by outcome, each %v", s.width), t)
 	f.line("ok", inkSeries, s.points(func(b bucket) float64 { return float64(b.ok) / s.width.Seconds() }))
-	f.line("refused", inkSeries+1, s.points(func(b bucket) float64 { return float64(b.refused) / s.width.Seconds() }))
-	f.line("unknown", inkSeries+2, s.points(func(b bucket) float64 { return float64(b.unknown) / s.width.Seconds() }))
+	f.line("refused", inkRefused, s.points(func(b bucket) float64 { return float64(b.refused) / s.width.Seconds() }))
+	f.line("unknown", inkUnknown, s.points(func(b bucket) float64 { return float64(b.unknown) / s.width.Seconds() }))
 	f.amounts()
 	return f
 }
@@ -83,54 +85,16 @@ func decades(low, high float64) []plot.Tick {
 	return ticks
 }
 
-func leadership(t *timeline) *figure {
-	f := newFigure("Leadership", "who was seen to lead, and in which term; a cross is a process that ended", t)
-	rows := map[string]bool{}
-	for _, s := range t.leaders {
-		rows[s.node] = true
-	}
-	for _, e := range t.exits {
-		rows[e.Node] = true
-	}
-	names := slices.SortedFunc(maps.Keys(rows), byName)
-	slices.Reverse(names) // the first on top
-	f.plot.Add(&leaderBars{timeline: t, names: names})
-	ticks := make([]plot.Tick, len(names))
-	for i, name := range names {
-		ticks[i] = plot.Tick{Value: float64(i), Label: name}
-	}
-	f.plot.Y.Min, f.plot.Y.Max = -0.6, float64(len(names))-0.4
-	f.plot.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	return f
-}
-
-// leaderBars draws a bar for the term of each leader.
-type leaderBars struct {
-	*timeline
-	names []string
-}
-
-// Plot implements plot.Plotter.
-func (r *leaderBars) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := p.X.Tick.Label
-	style.Color, style.XAlign, style.YAlign = inkLabel, draw.XCenter, draw.YCenter
-	half := min((y(1)-y(0))*0.36, 11)
-	for _, s := range r.leaders {
-		from, to, row := x(s.from.Seconds()), x(s.to.Seconds()), y(float64(slices.Index(r.names, s.node)))
-		to = max(to, from+1.5)
-		c.FillPolygon(inkSeries, []vg.Point{{X: from, Y: row - half}, {X: to - 0.5, Y: row - half}, {X: to - 0.5, Y: row + half}, {X: from, Y: row + half}})
-		if name := fmt.Sprint(s.term); style.Width(name)+4 < to-from {
-			c.FillText(style, vg.Point{X: (from + to) / 2, Y: row}, name)
+// gaps returns the points of a line, which is interrupted where there was no sample.
+func gaps(list []lag) plotter.XYs {
+	var points plotter.XYs
+	for i, l := range list {
+		if i > 0 && l.at-list[i-1].at > sampleGap {
+			points = append(points, plotter.XY{X: l.at.Seconds(), Y: math.NaN()})
 		}
+		points = append(points, plotter.XY{X: l.at.Seconds(), Y: l.behind})
 	}
-	cross := draw.LineStyle{Color: inkSeries + 1, Width: 1.8}
-	const arm = 4
-	for _, e := range r.exits {
-		at, row := x(e.At.Seconds()), y(float64(slices.Index(r.names, e.Node)))
-		c.StrokeLine2(cross, at-arm, row-arm, at+arm, row+arm)
-		c.StrokeLine2(cross, at-arm, row+arm, at+arm, row-arm)
-	}
+	return points
 }
 
 // samples draws the sampled metrics of the nodes.

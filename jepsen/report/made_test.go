@@ -43,7 +43,17 @@ func made(calls int) *report.Run {
 			if n == 1 && at >= 10*time.Second && at < 15*time.Second {
 				continue
 			}
-			raw, _ := json.Marshal(check.Sample{RSS: int64(60+10*n)<<20 + rnd.Int64N(4<<20), Goroutines: 80 + rnd.IntN(20), Descriptors: 40 + n})
+			term, installs := uint64(2), 0
+			if at > 12*time.Second && (n != 2 || at < 30*time.Second || at > 40*time.Second) {
+				term = 3
+			}
+			if at > 32*time.Second && (n != 2 || at > 40*time.Second) {
+				term = 5
+			}
+			if n == 1 && at > 16*time.Second {
+				installs = 1
+			}
+			raw, _ := json.Marshal(check.Sample{Term: term, Commit: uint64(at / time.Millisecond), Applied: uint64(at/time.Millisecond) - uint64(n), Installs: installs, RSS: int64(60+10*n)<<20 + rnd.Int64N(4<<20), Goroutines: 80 + rnd.IntN(20), Descriptors: 40 + n})
 			event(at, history.Event{Kind: history.EventSample, Node: fmt.Sprintf("n%d", n), Data: raw})
 		}
 	}

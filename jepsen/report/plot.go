@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"image/color"
@@ -34,6 +35,9 @@ const (
 	inkGrid
 	inkFault
 	inkLabel // on a bar
+	inkFollower
+	inkRefused
+	inkUnknown
 	inkSeries
 	inks = inkSeries + 8 // of eight series
 )
@@ -57,6 +61,12 @@ func (i ink) Var() string {
 		return "--plot-fault"
 	case inkLabel:
 		return "--plot-label"
+	case inkFollower:
+		return "--plot-follower"
+	case inkRefused:
+		return "--refused"
+	case inkUnknown:
+		return "--unknown"
 	default:
 		return fmt.Sprintf("--series-%d", (i-inkSeries)%(inks-inkSeries)+1)
 	}
@@ -69,13 +79,23 @@ type figure struct {
 	Legend []legend
 	SVG    template.HTML
 
-	plot *plot.Plot
+	plot   *plot.Plot
+	height int // plotHeight if 0
 }
 
 // legend names the data of one colour of a figure.
 type legend struct {
 	Style template.CSS
+	Shape string // of a mark; "" means a line or an area
 	Name  string
+}
+
+// name adds a colour to the legend.
+func (f *figure) name(name string, i ink) { f.mark(name, "", i) }
+
+// mark adds a shape of a colour to the legend.
+func (f *figure) mark(name, shape string, i ink) {
+	f.Legend = append(f.Legend, legend{template.CSS("--c: var(" + i.Var() + ")"), shape, name})
 }
 
 // newFigure returns an empty figure over the whole of t, with its faults shaded.
@@ -103,7 +123,7 @@ func newFigure(title, note string, t *timeline) *figure {
 
 // line adds a line through points; NaN makes a gap.
 func (f *figure) line(name string, i ink, points plotter.XYs) {
-	f.Legend = append(f.Legend, legend{template.CSS("--c: var(" + i.Var() + ")"), name})
+	f.name(name, i)
 	for len(points) > 0 {
 		n := 0
 		for n < len(points) && !math.IsNaN(points[n].Y) {
@@ -131,7 +151,7 @@ func render(figures []*figure) error {
 		left, right = max(left, data.Min.X-area.Min.X), max(right, area.Max.X-data.Max.X)
 	}
 	for _, f := range figures {
-		canvas := vgsvg.New(plotWidth, plotHeight)
+		canvas := vgsvg.New(plotWidth, vg.Length(cmp.Or(f.height, plotHeight)))
 		area := draw.New(canvas)
 		data := f.plot.DataCanvas(area)
 		f.plot.Draw(draw.Crop(area, left-(data.Min.X-area.Min.X), -(right - (area.Max.X - data.Max.X)), 0, 0))
@@ -164,7 +184,7 @@ func inline(svg []byte) template.HTML {
 	return template.HTML(svg) // our own drawing, its texts escaped by vgsvg
 }
 
-// shades draws the windows of faults, each with the number of its step.
+// shades draws the windows of faults, each with the number of its step and, if there is room, its name.
 type shades struct{ faults []check.Window }
 
 // Plot implements plot.Plotter.
@@ -173,14 +193,23 @@ func (s *shades) Plot(c draw.Canvas, p *plot.Plot) {
 	style := p.X.Tick.Label
 	style.Color, style.XAlign, style.YAlign = inkText, draw.XLeft, draw.YTop
 	style.Font.Size = fontSize - 2
-	room := c.Min.X // where the last number ends
+	rooms := []vg.Length{c.Min.X, c.Min.X} // where the last text of each line ends
 	for _, w := range s.faults {
 		from, to := x(w.From.Seconds()), x(w.To.Seconds())
 		to = max(to, from+1)
 		c.FillPolygon(inkFault, []vg.Point{{X: from, Y: c.Min.Y}, {X: to, Y: c.Min.Y}, {X: to, Y: c.Max.Y}, {X: from, Y: c.Max.Y}})
-		if number := strconv.Itoa(w.Step); from >= room {
-			c.FillText(style, vg.Point{X: from + 2, Y: c.Max.Y}, number)
-			room = from + style.Width(number) + 4
+		number := strconv.Itoa(w.Step)
+		text := number + " " + w.Name
+		if style.Width(text)+4 > to-from {
+			text = number
+		}
+		for line, room := range rooms {
+			if from < room {
+				continue // another fault has its text there
+			}
+			c.FillText(style, vg.Point{X: from + 2, Y: c.Max.Y - vg.Length(line)*fontSize}, text)
+			rooms[line] = from + style.Width(text) + 4
+			break
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,37 @@ func TestThePageTellsWhatWasFound(t *testing.T) {
 		`<td class="when">append 4502</td>`, "fault 1 begins: kill, kill -9 of n1", "n1 ends: killed", "n2 leads, in term 3", "and 100 more calls, in the history",
 		"no /dev/net/tun: partitions are left out", "kill/leader", "partition/leader-only", "data-picture=",
 	)
+}
+
+func TestThePageDrawsCallsTermsAndSnapshots(t *testing.T) {
+	run := made(3000)
+	text := page(t, run)
+	unanswered := 0
+	for _, op := range run.History.Ops {
+		if op.Return == history.Never {
+			unanswered++
+		}
+	}
+	contains(t, text,
+		fmt.Sprintf("%d calls without an answer are at the upper edge", unanswered), fmt.Sprintf("%d unknown</span>", unanswered),
+		"var(--unknown)", "var(--refused)", "var(--plot-follower)", "1 kill", "2 partition", "snapshot installed", "<strong>Behind</strong>",
+	)
+	for _, term := range []string{">2</text>", ">3</text>", ">5</text>"} {
+		if strings.Count(text, term) < 2 {
+			t.Errorf("fewer than two bars have the term %s", term)
+		}
+	}
+	if page(t, made(3000)) != text {
+		t.Error("the same run has another page")
+	}
+	for i, e := range run.History.Events { // the same without samples
+		if e.Kind == history.EventSample {
+			run.History.Events[i].Data = nil
+		}
+	}
+	if text := page(t, run); strings.Contains(text, "snapshot installed") || strings.Contains(text, "<strong>Behind</strong>") || !strings.Contains(text, "<strong>Nodes</strong>") {
+		t.Error("a run without samples has figures of them, or none of its leaders")
+	}
 }
 
 func TestThePageOfManyCallsStaysSmall(t *testing.T) {

@@ -19,7 +19,6 @@ import (
 
 	"dormouse/internal/pause"
 	"dormouse/jepsen"
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
 	"dormouse/jepsen/sim/trace"
@@ -67,8 +66,6 @@ func Run(t *testing.T, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.result.Run = jepsen.Judge(context.Background(), h)
-	r.result.Run.Results = append(r.result.Run.Results, r.rows)
-	r.result.Run.Verdict = check.Worst(r.result.Run.Results)
 	r.result.Judging = time.Since(began)
 	return r.result, nil
 }
@@ -80,7 +77,6 @@ type runner struct {
 	trace   *trace.Trace
 	file    file
 	result  *Result
-	rows    check.Result
 	err     error
 	done    bool
 }
@@ -119,7 +115,6 @@ func (r *runner) simulate() {
 			Progress: r.options.Tell,
 		}, r.options.Pace, pulseEvery, c, &r.file)
 	}
-	r.rows = c.compareRows(ctx)
 	c.finish()
 	r.result.Sum, r.result.Notes = r.trace.Sum()
 	r.result.Simulated = time.Since(began)

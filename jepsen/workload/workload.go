@@ -49,6 +49,19 @@ type Process struct {
 	Record   *history.Recorder
 }
 
+// twins is the distance between the ids of a process and its twins.
+const twins = 1_000
+
+// Twin returns a process that makes calls beside those of p with the same client, so that
+// the client sends them together. i tells the twins of p apart; a twin must have returned
+// from its calls before the next one of the same i is made.
+func (p *Process) Twin(i int) *Process {
+	twin := *p
+	twin.ID += (i + 1) * twins
+	twin.Rand = rand.New(rand.NewPCG(p.Rand.Uint64(), uint64(i)))
+	return &twin
+}
+
 // CallMax bounds one call, so that a process does not wait for the end of a fault.
 const CallMax = 5 * time.Second
 
@@ -60,7 +73,8 @@ func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect
 	return CallFor(ctx, CallMax, p, call, key, effect, in, do)
 }
 
-// CallFor is Call with the timeout most.
+// CallFor is Call with the timeout most. The record of the call has it if it is shorter
+// than CallMax.
 func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -68,7 +82,11 @@ func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, c
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	id := p.Record.Invoke(history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: call, Key: key, In: raw})
+	op := history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: call, Key: key, In: raw}
+	if most < CallMax {
+		op.Patience = most
+	}
+	id := p.Record.Invoke(op)
 	out, err := do(ctx)
 	if err != nil {
 		outcome := history.Refused

@@ -5758,19 +5758,22 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
 	"\x04Read\x12\x1c.dormouse.api.v1.ReadRequest\x1a\x1d.dormouse.api.v1.ReadResponse\x12E\n" +
-	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xa4\a\n" +
+	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\x8e\t\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
 	"\bTransfer\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12F\n" +
 	"\aPromote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12E\n" +
-	"\x06Demote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12H\n" +
+	"\x06Demote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12D\n" +
+	"\x05Drain\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12E\n" +
+	"\x06Resume\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12H\n" +
 	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12L\n" +
 	"\aBackups\x12\x1f.dormouse.api.v1.BackupsRequest\x1a .dormouse.api.v1.BackupsResponse\x12T\n" +
 	"\n" +
 	"TakeBackup\x12\".dormouse.api.v1.TakeBackupRequest\x1a .dormouse.api.v1.TakeBackupEvent0\x01\x12W\n" +
 	"\vExportScope\x12#.dormouse.api.v1.ExportScopeRequest\x1a!.dormouse.api.v1.ExportScopeChunk0\x01\x12P\n" +
-	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReport\x12D\n" +
+	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReport\x12[\n" +
+	"\fPinPartition\x12$.dormouse.api.v1.PinPartitionRequest\x1a%.dormouse.api.v1.PinPartitionResponse\x12D\n" +
 	"\x06WhoAmI\x12\x1e.dormouse.api.v1.WhoAmIRequest\x1a\x1a.dormouse.api.v1.Principal\x12R\n" +
 	"\tJoinToken\x12!.dormouse.api.v1.JoinTokenRequest\x1a\".dormouse.api.v1.JoinTokenResponseB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
@@ -5788,112 +5791,114 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 
 var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_proto_api_api_proto_goTypes = []any{
-	(*Calls)(nil),              // 0: dormouse.api.v1.Calls
-	(*Call)(nil),               // 1: dormouse.api.v1.Call
-	(*Replies)(nil),            // 2: dormouse.api.v1.Replies
-	(*Reply)(nil),              // 3: dormouse.api.v1.Reply
-	(*CommitRequest)(nil),      // 4: dormouse.api.v1.CommitRequest
-	(*Request)(nil),            // 5: dormouse.api.v1.Request
-	(*Fence)(nil),              // 6: dormouse.api.v1.Fence
-	(*CommitResponse)(nil),     // 7: dormouse.api.v1.CommitResponse
-	(*ReadRequest)(nil),        // 8: dormouse.api.v1.ReadRequest
-	(*Read)(nil),               // 9: dormouse.api.v1.Read
-	(*GetValue)(nil),           // 10: dormouse.api.v1.GetValue
-	(*ListPage)(nil),           // 11: dormouse.api.v1.ListPage
-	(*MetadataEquals)(nil),     // 12: dormouse.api.v1.MetadataEquals
-	(*GetCheckpoint)(nil),      // 13: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),  // 14: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),          // 15: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),        // 16: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),           // 17: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),       // 18: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),               // 19: dormouse.api.v1.Thaw
-	(*GetScope)(nil),           // 20: dormouse.api.v1.GetScope
-	(*GetClaim)(nil),           // 21: dormouse.api.v1.GetClaim
-	(*ReadResponse)(nil),       // 22: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),             // 23: dormouse.api.v1.Answer
-	(*Answered)(nil),           // 24: dormouse.api.v1.Answered
-	(*Value)(nil),              // 25: dormouse.api.v1.Value
-	(*ValueRow)(nil),           // 26: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),          // 27: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),         // 28: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),      // 29: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),     // 30: dormouse.api.v1.CheckpointList
-	(*ThreadList)(nil),         // 31: dormouse.api.v1.ThreadList
-	(*Entry)(nil),              // 32: dormouse.api.v1.Entry
-	(*Entries)(nil),            // 33: dormouse.api.v1.Entries
-	(*Verified)(nil),           // 34: dormouse.api.v1.Verified
-	(*Thawed)(nil),             // 35: dormouse.api.v1.Thawed
-	(*ScopeList)(nil),          // 36: dormouse.api.v1.ScopeList
-	(*ClaimList)(nil),          // 37: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),       // 38: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),         // 39: dormouse.api.v1.WatchEvent
-	(*StatusRequest)(nil),      // 40: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),      // 41: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),             // 42: dormouse.api.v1.Member
-	(*NodeRequest)(nil),        // 43: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),       // 44: dormouse.api.v1.NodeResponse
-	(*JoinTokenRequest)(nil),   // 45: dormouse.api.v1.JoinTokenRequest
-	(*JoinTokenResponse)(nil),  // 46: dormouse.api.v1.JoinTokenResponse
-	(*BackupRequest)(nil),      // 47: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),        // 48: dormouse.api.v1.BackupChunk
-	(*BackupInfo)(nil),         // 49: dormouse.api.v1.BackupInfo
-	(*BackupStatus)(nil),       // 50: dormouse.api.v1.BackupStatus
-	(*BackupsRequest)(nil),     // 51: dormouse.api.v1.BackupsRequest
-	(*BackupsResponse)(nil),    // 52: dormouse.api.v1.BackupsResponse
-	(*TakeBackupRequest)(nil),  // 53: dormouse.api.v1.TakeBackupRequest
-	(*TakeBackupEvent)(nil),    // 54: dormouse.api.v1.TakeBackupEvent
-	(*ExportScopeRequest)(nil), // 55: dormouse.api.v1.ExportScopeRequest
-	(*ExportScopeChunk)(nil),   // 56: dormouse.api.v1.ExportScopeChunk
-	(*ScopeHeader)(nil),        // 57: dormouse.api.v1.ScopeHeader
-	(*op.Error)(nil),           // 58: dormouse.op.v1.Error
-	(*op.Op)(nil),              // 59: dormouse.op.v1.Op
-	(*op.OpResult)(nil),        // 60: dormouse.op.v1.OpResult
-	(*GetMemory)(nil),          // 61: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),       // 62: dormouse.api.v1.ListMemories
-	(*Recall)(nil),             // 63: dormouse.api.v1.Recall
-	(*GetSession)(nil),         // 64: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),       // 65: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),          // 66: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),        // 67: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),         // 68: dormouse.api.v1.GetErasure
-	(*op.ConversationRef)(nil), // 69: dormouse.op.v1.ConversationRef
-	(*ListConversations)(nil),  // 70: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),       // 71: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),           // 72: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),         // 73: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),         // 74: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),          // 75: dormouse.api.v1.GetAnswer
-	(*GetToken)(nil),           // 76: dormouse.api.v1.GetToken
-	(*GetDeletion)(nil),        // 77: dormouse.api.v1.GetDeletion
-	(*op.Thread)(nil),          // 78: dormouse.op.v1.Thread
-	(*op.Scope)(nil),           // 79: dormouse.op.v1.Scope
-	(*op.Claim)(nil),           // 80: dormouse.op.v1.Claim
-	(*Memory)(nil),             // 81: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 82: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 83: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 84: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 85: dormouse.api.v1.SessionList
-	(*op.Review)(nil),          // 86: dormouse.op.v1.Review
-	(*ReviewList)(nil),         // 87: dormouse.api.v1.ReviewList
-	(*op.Erasure)(nil),         // 88: dormouse.op.v1.Erasure
-	(*SavedConversation)(nil),  // 89: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 90: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 91: dormouse.api.v1.MessageList
-	(*op.Timer)(nil),           // 92: dormouse.op.v1.Timer
-	(*TimerList)(nil),          // 93: dormouse.api.v1.TimerList
-	(*op.Manager)(nil),         // 94: dormouse.op.v1.Manager
-	(*ManagerList)(nil),        // 95: dormouse.api.v1.ManagerList
-	(*op.Token)(nil),           // 96: dormouse.op.v1.Token
-	(*TokenList)(nil),          // 97: dormouse.api.v1.TokenList
-	(*op.PrefixDeletion)(nil),  // 98: dormouse.op.v1.PrefixDeletion
-	(*DeletionList)(nil),       // 99: dormouse.api.v1.DeletionList
-	(*op.Pointer)(nil),         // 100: dormouse.op.v1.Pointer
-	(*Changes)(nil),            // 101: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 102: dormouse.api.v1.PlacementRequest
-	(*WhoAmIRequest)(nil),      // 103: dormouse.api.v1.WhoAmIRequest
-	(*PlacementReport)(nil),    // 104: dormouse.api.v1.PlacementReport
-	(*Principal)(nil),          // 105: dormouse.api.v1.Principal
+	(*Calls)(nil),                // 0: dormouse.api.v1.Calls
+	(*Call)(nil),                 // 1: dormouse.api.v1.Call
+	(*Replies)(nil),              // 2: dormouse.api.v1.Replies
+	(*Reply)(nil),                // 3: dormouse.api.v1.Reply
+	(*CommitRequest)(nil),        // 4: dormouse.api.v1.CommitRequest
+	(*Request)(nil),              // 5: dormouse.api.v1.Request
+	(*Fence)(nil),                // 6: dormouse.api.v1.Fence
+	(*CommitResponse)(nil),       // 7: dormouse.api.v1.CommitResponse
+	(*ReadRequest)(nil),          // 8: dormouse.api.v1.ReadRequest
+	(*Read)(nil),                 // 9: dormouse.api.v1.Read
+	(*GetValue)(nil),             // 10: dormouse.api.v1.GetValue
+	(*ListPage)(nil),             // 11: dormouse.api.v1.ListPage
+	(*MetadataEquals)(nil),       // 12: dormouse.api.v1.MetadataEquals
+	(*GetCheckpoint)(nil),        // 13: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),    // 14: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),            // 15: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),          // 16: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),             // 17: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),         // 18: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),                 // 19: dormouse.api.v1.Thaw
+	(*GetScope)(nil),             // 20: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),             // 21: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),         // 22: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),               // 23: dormouse.api.v1.Answer
+	(*Answered)(nil),             // 24: dormouse.api.v1.Answered
+	(*Value)(nil),                // 25: dormouse.api.v1.Value
+	(*ValueRow)(nil),             // 26: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),            // 27: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),           // 28: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),        // 29: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),       // 30: dormouse.api.v1.CheckpointList
+	(*ThreadList)(nil),           // 31: dormouse.api.v1.ThreadList
+	(*Entry)(nil),                // 32: dormouse.api.v1.Entry
+	(*Entries)(nil),              // 33: dormouse.api.v1.Entries
+	(*Verified)(nil),             // 34: dormouse.api.v1.Verified
+	(*Thawed)(nil),               // 35: dormouse.api.v1.Thawed
+	(*ScopeList)(nil),            // 36: dormouse.api.v1.ScopeList
+	(*ClaimList)(nil),            // 37: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),         // 38: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),           // 39: dormouse.api.v1.WatchEvent
+	(*StatusRequest)(nil),        // 40: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),        // 41: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),               // 42: dormouse.api.v1.Member
+	(*NodeRequest)(nil),          // 43: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),         // 44: dormouse.api.v1.NodeResponse
+	(*JoinTokenRequest)(nil),     // 45: dormouse.api.v1.JoinTokenRequest
+	(*JoinTokenResponse)(nil),    // 46: dormouse.api.v1.JoinTokenResponse
+	(*BackupRequest)(nil),        // 47: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),          // 48: dormouse.api.v1.BackupChunk
+	(*BackupInfo)(nil),           // 49: dormouse.api.v1.BackupInfo
+	(*BackupStatus)(nil),         // 50: dormouse.api.v1.BackupStatus
+	(*BackupsRequest)(nil),       // 51: dormouse.api.v1.BackupsRequest
+	(*BackupsResponse)(nil),      // 52: dormouse.api.v1.BackupsResponse
+	(*TakeBackupRequest)(nil),    // 53: dormouse.api.v1.TakeBackupRequest
+	(*TakeBackupEvent)(nil),      // 54: dormouse.api.v1.TakeBackupEvent
+	(*ExportScopeRequest)(nil),   // 55: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),     // 56: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),          // 57: dormouse.api.v1.ScopeHeader
+	(*op.Error)(nil),             // 58: dormouse.op.v1.Error
+	(*op.Op)(nil),                // 59: dormouse.op.v1.Op
+	(*op.OpResult)(nil),          // 60: dormouse.op.v1.OpResult
+	(*GetMemory)(nil),            // 61: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),         // 62: dormouse.api.v1.ListMemories
+	(*Recall)(nil),               // 63: dormouse.api.v1.Recall
+	(*GetSession)(nil),           // 64: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),         // 65: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),            // 66: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),          // 67: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),           // 68: dormouse.api.v1.GetErasure
+	(*op.ConversationRef)(nil),   // 69: dormouse.op.v1.ConversationRef
+	(*ListConversations)(nil),    // 70: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),         // 71: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),             // 72: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),           // 73: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),           // 74: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),            // 75: dormouse.api.v1.GetAnswer
+	(*GetToken)(nil),             // 76: dormouse.api.v1.GetToken
+	(*GetDeletion)(nil),          // 77: dormouse.api.v1.GetDeletion
+	(*op.Thread)(nil),            // 78: dormouse.op.v1.Thread
+	(*op.Scope)(nil),             // 79: dormouse.op.v1.Scope
+	(*op.Claim)(nil),             // 80: dormouse.op.v1.Claim
+	(*Memory)(nil),               // 81: dormouse.api.v1.Memory
+	(*MemoryList)(nil),           // 82: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),             // 83: dormouse.api.v1.Recalled
+	(*Session)(nil),              // 84: dormouse.api.v1.Session
+	(*SessionList)(nil),          // 85: dormouse.api.v1.SessionList
+	(*op.Review)(nil),            // 86: dormouse.op.v1.Review
+	(*ReviewList)(nil),           // 87: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),           // 88: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),    // 89: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),     // 90: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),          // 91: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),             // 92: dormouse.op.v1.Timer
+	(*TimerList)(nil),            // 93: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),           // 94: dormouse.op.v1.Manager
+	(*ManagerList)(nil),          // 95: dormouse.api.v1.ManagerList
+	(*op.Token)(nil),             // 96: dormouse.op.v1.Token
+	(*TokenList)(nil),            // 97: dormouse.api.v1.TokenList
+	(*op.PrefixDeletion)(nil),    // 98: dormouse.op.v1.PrefixDeletion
+	(*DeletionList)(nil),         // 99: dormouse.api.v1.DeletionList
+	(*op.Pointer)(nil),           // 100: dormouse.op.v1.Pointer
+	(*Changes)(nil),              // 101: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),     // 102: dormouse.api.v1.PlacementRequest
+	(*PinPartitionRequest)(nil),  // 103: dormouse.api.v1.PinPartitionRequest
+	(*WhoAmIRequest)(nil),        // 104: dormouse.api.v1.WhoAmIRequest
+	(*PlacementReport)(nil),      // 105: dormouse.api.v1.PlacementReport
+	(*PinPartitionResponse)(nil), // 106: dormouse.api.v1.PinPartitionResponse
+	(*Principal)(nil),            // 107: dormouse.api.v1.Principal
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -6014,31 +6019,37 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	43,  // 115: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
 	43,  // 116: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
 	43,  // 117: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	47,  // 118: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	51,  // 119: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
-	53,  // 120: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
-	55,  // 121: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	102, // 122: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	103, // 123: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
-	45,  // 124: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
-	2,   // 125: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 126: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	22,  // 127: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	39,  // 128: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	41,  // 129: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	44,  // 130: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	44,  // 131: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	44,  // 132: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	44,  // 133: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	48,  // 134: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	52,  // 135: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
-	54,  // 136: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
-	56,  // 137: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	104, // 138: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	105, // 139: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
-	46,  // 140: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
-	125, // [125:141] is the sub-list for method output_type
-	109, // [109:125] is the sub-list for method input_type
+	43,  // 118: dormouse.api.v1.Cluster.Drain:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 119: dormouse.api.v1.Cluster.Resume:input_type -> dormouse.api.v1.NodeRequest
+	47,  // 120: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	51,  // 121: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
+	53,  // 122: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
+	55,  // 123: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	102, // 124: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	103, // 125: dormouse.api.v1.Cluster.PinPartition:input_type -> dormouse.api.v1.PinPartitionRequest
+	104, // 126: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	45,  // 127: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
+	2,   // 128: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 129: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	22,  // 130: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	39,  // 131: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	41,  // 132: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	44,  // 133: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 134: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 135: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 136: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 137: dormouse.api.v1.Cluster.Drain:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 138: dormouse.api.v1.Cluster.Resume:output_type -> dormouse.api.v1.NodeResponse
+	48,  // 139: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	52,  // 140: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
+	54,  // 141: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
+	56,  // 142: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	105, // 143: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	106, // 144: dormouse.api.v1.Cluster.PinPartition:output_type -> dormouse.api.v1.PinPartitionResponse
+	107, // 145: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	46,  // 146: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
+	128, // [128:147] is the sub-list for method output_type
+	109, // [109:128] is the sub-list for method input_type
 	109, // [109:109] is the sub-list for extension type_name
 	109, // [109:109] is the sub-list for extension extendee
 	0,   // [0:109] is the sub-list for field type_name

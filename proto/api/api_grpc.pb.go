@@ -246,18 +246,21 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Cluster_Status_FullMethodName      = "/dormouse.api.v1.Cluster/Status"
-	Cluster_Leave_FullMethodName       = "/dormouse.api.v1.Cluster/Leave"
-	Cluster_Transfer_FullMethodName    = "/dormouse.api.v1.Cluster/Transfer"
-	Cluster_Promote_FullMethodName     = "/dormouse.api.v1.Cluster/Promote"
-	Cluster_Demote_FullMethodName      = "/dormouse.api.v1.Cluster/Demote"
-	Cluster_Backup_FullMethodName      = "/dormouse.api.v1.Cluster/Backup"
-	Cluster_Backups_FullMethodName     = "/dormouse.api.v1.Cluster/Backups"
-	Cluster_TakeBackup_FullMethodName  = "/dormouse.api.v1.Cluster/TakeBackup"
-	Cluster_ExportScope_FullMethodName = "/dormouse.api.v1.Cluster/ExportScope"
-	Cluster_Placement_FullMethodName   = "/dormouse.api.v1.Cluster/Placement"
-	Cluster_WhoAmI_FullMethodName      = "/dormouse.api.v1.Cluster/WhoAmI"
-	Cluster_JoinToken_FullMethodName   = "/dormouse.api.v1.Cluster/JoinToken"
+	Cluster_Status_FullMethodName       = "/dormouse.api.v1.Cluster/Status"
+	Cluster_Leave_FullMethodName        = "/dormouse.api.v1.Cluster/Leave"
+	Cluster_Transfer_FullMethodName     = "/dormouse.api.v1.Cluster/Transfer"
+	Cluster_Promote_FullMethodName      = "/dormouse.api.v1.Cluster/Promote"
+	Cluster_Demote_FullMethodName       = "/dormouse.api.v1.Cluster/Demote"
+	Cluster_Drain_FullMethodName        = "/dormouse.api.v1.Cluster/Drain"
+	Cluster_Resume_FullMethodName       = "/dormouse.api.v1.Cluster/Resume"
+	Cluster_Backup_FullMethodName       = "/dormouse.api.v1.Cluster/Backup"
+	Cluster_Backups_FullMethodName      = "/dormouse.api.v1.Cluster/Backups"
+	Cluster_TakeBackup_FullMethodName   = "/dormouse.api.v1.Cluster/TakeBackup"
+	Cluster_ExportScope_FullMethodName  = "/dormouse.api.v1.Cluster/ExportScope"
+	Cluster_Placement_FullMethodName    = "/dormouse.api.v1.Cluster/Placement"
+	Cluster_PinPartition_FullMethodName = "/dormouse.api.v1.Cluster/PinPartition"
+	Cluster_WhoAmI_FullMethodName       = "/dormouse.api.v1.Cluster/WhoAmI"
+	Cluster_JoinToken_FullMethodName    = "/dormouse.api.v1.Cluster/JoinToken"
 )
 
 // ClusterClient is the client API for Cluster service.
@@ -271,6 +274,8 @@ type ClusterClient interface {
 	Transfer(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Promote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Demote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
+	Drain(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
+	Resume(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupChunk], error)
 	Backups(ctx context.Context, in *BackupsRequest, opts ...grpc.CallOption) (*BackupsResponse, error)
 	// TakeBackup streams the progress, and at the end the backup.
@@ -279,6 +284,7 @@ type ClusterClient interface {
 	// others have rows.
 	ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error)
 	Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error)
+	PinPartition(ctx context.Context, in *PinPartitionRequest, opts ...grpc.CallOption) (*PinPartitionResponse, error)
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*Principal, error)
 	JoinToken(ctx context.Context, in *JoinTokenRequest, opts ...grpc.CallOption) (*JoinTokenResponse, error)
 }
@@ -335,6 +341,26 @@ func (c *clusterClient) Demote(ctx context.Context, in *NodeRequest, opts ...grp
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(NodeResponse)
 	err := c.cc.Invoke(ctx, Cluster_Demote_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *clusterClient) Drain(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(NodeResponse)
+	err := c.cc.Invoke(ctx, Cluster_Drain_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *clusterClient) Resume(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(NodeResponse)
+	err := c.cc.Invoke(ctx, Cluster_Resume_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -418,6 +444,16 @@ func (c *clusterClient) Placement(ctx context.Context, in *PlacementRequest, opt
 	return out, nil
 }
 
+func (c *clusterClient) PinPartition(ctx context.Context, in *PinPartitionRequest, opts ...grpc.CallOption) (*PinPartitionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PinPartitionResponse)
+	err := c.cc.Invoke(ctx, Cluster_PinPartition_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *clusterClient) WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*Principal, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Principal)
@@ -449,6 +485,8 @@ type ClusterServer interface {
 	Transfer(context.Context, *NodeRequest) (*NodeResponse, error)
 	Promote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Demote(context.Context, *NodeRequest) (*NodeResponse, error)
+	Drain(context.Context, *NodeRequest) (*NodeResponse, error)
+	Resume(context.Context, *NodeRequest) (*NodeResponse, error)
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error
 	Backups(context.Context, *BackupsRequest) (*BackupsResponse, error)
 	// TakeBackup streams the progress, and at the end the backup.
@@ -457,6 +495,7 @@ type ClusterServer interface {
 	// others have rows.
 	ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error
 	Placement(context.Context, *PlacementRequest) (*PlacementReport, error)
+	PinPartition(context.Context, *PinPartitionRequest) (*PinPartitionResponse, error)
 	WhoAmI(context.Context, *WhoAmIRequest) (*Principal, error)
 	JoinToken(context.Context, *JoinTokenRequest) (*JoinTokenResponse, error)
 	mustEmbedUnimplementedClusterServer()
@@ -484,6 +523,12 @@ func (UnimplementedClusterServer) Promote(context.Context, *NodeRequest) (*NodeR
 func (UnimplementedClusterServer) Demote(context.Context, *NodeRequest) (*NodeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Demote not implemented")
 }
+func (UnimplementedClusterServer) Drain(context.Context, *NodeRequest) (*NodeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Drain not implemented")
+}
+func (UnimplementedClusterServer) Resume(context.Context, *NodeRequest) (*NodeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Resume not implemented")
+}
 func (UnimplementedClusterServer) Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error {
 	return status.Error(codes.Unimplemented, "method Backup not implemented")
 }
@@ -498,6 +543,9 @@ func (UnimplementedClusterServer) ExportScope(*ExportScopeRequest, grpc.ServerSt
 }
 func (UnimplementedClusterServer) Placement(context.Context, *PlacementRequest) (*PlacementReport, error) {
 	return nil, status.Error(codes.Unimplemented, "method Placement not implemented")
+}
+func (UnimplementedClusterServer) PinPartition(context.Context, *PinPartitionRequest) (*PinPartitionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PinPartition not implemented")
 }
 func (UnimplementedClusterServer) WhoAmI(context.Context, *WhoAmIRequest) (*Principal, error) {
 	return nil, status.Error(codes.Unimplemented, "method WhoAmI not implemented")
@@ -616,6 +664,42 @@ func _Cluster_Demote_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Cluster_Drain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(NodeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).Drain(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_Drain_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).Drain(ctx, req.(*NodeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Cluster_Resume_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(NodeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).Resume(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_Resume_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).Resume(ctx, req.(*NodeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Cluster_Backup_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(BackupRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -685,6 +769,24 @@ func _Cluster_Placement_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Cluster_PinPartition_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PinPartitionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).PinPartition(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_PinPartition_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).PinPartition(ctx, req.(*PinPartitionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Cluster_WhoAmI_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(WhoAmIRequest)
 	if err := dec(in); err != nil {
@@ -749,12 +851,24 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Cluster_Demote_Handler,
 		},
 		{
+			MethodName: "Drain",
+			Handler:    _Cluster_Drain_Handler,
+		},
+		{
+			MethodName: "Resume",
+			Handler:    _Cluster_Resume_Handler,
+		},
+		{
 			MethodName: "Backups",
 			Handler:    _Cluster_Backups_Handler,
 		},
 		{
 			MethodName: "Placement",
 			Handler:    _Cluster_Placement_Handler,
+		},
+		{
+			MethodName: "PinPartition",
+			Handler:    _Cluster_PinPartition_Handler,
 		},
 		{
 			MethodName: "WhoAmI",

@@ -126,6 +126,7 @@ type PlacementReport struct {
 	Candidates    []*PlacementCandidate  `protobuf:"bytes,7,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	Forecast      *PlacementForecast     `protobuf:"bytes,8,opt,name=forecast,proto3,oneof" json:"forecast,omitempty"`
 	Owners        []string               `protobuf:"bytes,9,rep,name=owners,proto3" json:"owners,omitempty"` // of each partition, "" for none; only if asked for
+	Pins          []*PlacementPin        `protobuf:"bytes,10,rep,name=pins,proto3" json:"pins,omitempty"`    // by partition; of the key's partition only, if a key is asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -223,6 +224,162 @@ func (x *PlacementReport) GetOwners() []string {
 	return nil
 }
 
+func (x *PlacementReport) GetPins() []*PlacementPin {
+	if x != nil {
+		return x.Pins
+	}
+	return nil
+}
+
+// PlacementPin says which member is to own a partition.
+type PlacementPin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Partition     uint32                 `protobuf:"varint,1,opt,name=partition,proto3" json:"partition,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	Since         int64                  `protobuf:"varint,3,opt,name=since,proto3" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlacementPin) Reset() {
+	*x = PlacementPin{}
+	mi := &file_proto_api_placement_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlacementPin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlacementPin) ProtoMessage() {}
+
+func (x *PlacementPin) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_placement_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlacementPin.ProtoReflect.Descriptor instead.
+func (*PlacementPin) Descriptor() ([]byte, []int) {
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PlacementPin) GetPartition() uint32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
+func (x *PlacementPin) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *PlacementPin) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+type PinPartitionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Partition     uint32                 `protobuf:"varint,1,opt,name=partition,proto3" json:"partition,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"` // "" removes the pin
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinPartitionRequest) Reset() {
+	*x = PinPartitionRequest{}
+	mi := &file_proto_api_placement_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinPartitionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinPartitionRequest) ProtoMessage() {}
+
+func (x *PinPartitionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_placement_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinPartitionRequest.ProtoReflect.Descriptor instead.
+func (*PinPartitionRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PinPartitionRequest) GetPartition() uint32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
+func (x *PinPartitionRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+type PinPartitionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinPartitionResponse) Reset() {
+	*x = PinPartitionResponse{}
+	mi := &file_proto_api_placement_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinPartitionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinPartitionResponse) ProtoMessage() {}
+
+func (x *PinPartitionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_placement_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinPartitionResponse.ProtoReflect.Descriptor instead.
+func (*PinPartitionResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{4}
+}
+
 type PlacedNode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
@@ -232,15 +389,16 @@ type PlacedNode struct {
 	Owned         uint32                 `protobuf:"varint,5,opt,name=owned,proto3" json:"owned,omitempty"` // including draining ones
 	Draining      uint32                 `protobuf:"varint,6,opt,name=draining,proto3" json:"draining,omitempty"`
 	Coming        uint32                 `protobuf:"varint,7,opt,name=coming,proto3" json:"coming,omitempty"`
-	Host          bool                   `protobuf:"varint,210,opt,name=host,proto3" json:"host,omitempty"`        // it keeps instances and no data
-	Handlers      []string               `protobuf:"bytes,211,rep,name=handlers,proto3" json:"handlers,omitempty"` // its Go handlers, name@version
+	Host          bool                   `protobuf:"varint,210,opt,name=host,proto3" json:"host,omitempty"`                            // it keeps instances and no data
+	Handlers      []string               `protobuf:"bytes,211,rep,name=handlers,proto3" json:"handlers,omitempty"`                     // its Go handlers, name@version
+	DrainedAt     int64                  `protobuf:"varint,212,opt,name=drained_at,json=drainedAt,proto3" json:"drained_at,omitempty"` // when an operator drained it; 0 if it is not drained
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlacedNode) Reset() {
 	*x = PlacedNode{}
-	mi := &file_proto_api_placement_proto_msgTypes[2]
+	mi := &file_proto_api_placement_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -252,7 +410,7 @@ func (x *PlacedNode) String() string {
 func (*PlacedNode) ProtoMessage() {}
 
 func (x *PlacedNode) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_placement_proto_msgTypes[2]
+	mi := &file_proto_api_placement_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -265,7 +423,7 @@ func (x *PlacedNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacedNode.ProtoReflect.Descriptor instead.
 func (*PlacedNode) Descriptor() ([]byte, []int) {
-	return file_proto_api_placement_proto_rawDescGZIP(), []int{2}
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PlacedNode) GetNode() string {
@@ -331,6 +489,13 @@ func (x *PlacedNode) GetHandlers() []string {
 	return nil
 }
 
+func (x *PlacedNode) GetDrainedAt() int64 {
+	if x != nil {
+		return x.DrainedAt
+	}
+	return 0
+}
+
 type PlacedPartition struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Partition     uint32                 `protobuf:"varint,1,opt,name=partition,proto3" json:"partition,omitempty"`
@@ -348,7 +513,7 @@ type PlacedPartition struct {
 
 func (x *PlacedPartition) Reset() {
 	*x = PlacedPartition{}
-	mi := &file_proto_api_placement_proto_msgTypes[3]
+	mi := &file_proto_api_placement_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -360,7 +525,7 @@ func (x *PlacedPartition) String() string {
 func (*PlacedPartition) ProtoMessage() {}
 
 func (x *PlacedPartition) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_placement_proto_msgTypes[3]
+	mi := &file_proto_api_placement_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -373,7 +538,7 @@ func (x *PlacedPartition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacedPartition.ProtoReflect.Descriptor instead.
 func (*PlacedPartition) Descriptor() ([]byte, []int) {
-	return file_proto_api_placement_proto_rawDescGZIP(), []int{3}
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlacedPartition) GetPartition() uint32 {
@@ -445,13 +610,14 @@ type PlacementCandidate struct {
 	Zone          string                 `protobuf:"bytes,2,opt,name=zone,proto3" json:"zone,omitempty"`
 	Weight        uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Score         float64                `protobuf:"fixed64,4,opt,name=score,proto3" json:"score,omitempty"`
+	Drained       bool                   `protobuf:"varint,5,opt,name=drained,proto3" json:"drained,omitempty"` // it may own no partitions
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlacementCandidate) Reset() {
 	*x = PlacementCandidate{}
-	mi := &file_proto_api_placement_proto_msgTypes[4]
+	mi := &file_proto_api_placement_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +629,7 @@ func (x *PlacementCandidate) String() string {
 func (*PlacementCandidate) ProtoMessage() {}
 
 func (x *PlacementCandidate) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_placement_proto_msgTypes[4]
+	mi := &file_proto_api_placement_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +642,7 @@ func (x *PlacementCandidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacementCandidate.ProtoReflect.Descriptor instead.
 func (*PlacementCandidate) Descriptor() ([]byte, []int) {
-	return file_proto_api_placement_proto_rawDescGZIP(), []int{4}
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlacementCandidate) GetNode() string {
@@ -507,6 +673,13 @@ func (x *PlacementCandidate) GetScore() float64 {
 	return 0
 }
 
+func (x *PlacementCandidate) GetDrained() bool {
+	if x != nil {
+		return x.Drained
+	}
+	return false
+}
+
 type PlacementForecast struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Moves         uint32                 `protobuf:"varint,1,opt,name=moves,proto3" json:"moves,omitempty"`
@@ -517,7 +690,7 @@ type PlacementForecast struct {
 
 func (x *PlacementForecast) Reset() {
 	*x = PlacementForecast{}
-	mi := &file_proto_api_placement_proto_msgTypes[5]
+	mi := &file_proto_api_placement_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +702,7 @@ func (x *PlacementForecast) String() string {
 func (*PlacementForecast) ProtoMessage() {}
 
 func (x *PlacementForecast) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_placement_proto_msgTypes[5]
+	mi := &file_proto_api_placement_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +715,7 @@ func (x *PlacementForecast) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacementForecast.ProtoReflect.Descriptor instead.
 func (*PlacementForecast) Descriptor() ([]byte, []int) {
-	return file_proto_api_placement_proto_rawDescGZIP(), []int{5}
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PlacementForecast) GetMoves() uint32 {
@@ -575,7 +748,7 @@ type PlacementChange struct {
 
 func (x *PlacementChange) Reset() {
 	*x = PlacementChange{}
-	mi := &file_proto_api_placement_proto_msgTypes[6]
+	mi := &file_proto_api_placement_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -587,7 +760,7 @@ func (x *PlacementChange) String() string {
 func (*PlacementChange) ProtoMessage() {}
 
 func (x *PlacementChange) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_placement_proto_msgTypes[6]
+	mi := &file_proto_api_placement_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -600,7 +773,7 @@ func (x *PlacementChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacementChange.ProtoReflect.Descriptor instead.
 func (*PlacementChange) Descriptor() ([]byte, []int) {
-	return file_proto_api_placement_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_placement_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PlacementChange) GetIndex() uint64 {
@@ -671,7 +844,7 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"\x04with\x18\x04 \x01(\tR\x04with\x12\x18\n" +
 	"\awithout\x18\x05 \x01(\tR\awithout\x12\x16\n" +
 	"\x06events\x18\x06 \x01(\x04R\x06events\x12\x16\n" +
-	"\x06owners\x18\a \x01(\bR\x06owners\"\xe4\x03\n" +
+	"\x06owners\x18\a \x01(\bR\x06owners\"\x97\x04\n" +
 	"\x0fPlacementReport\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x121\n" +
 	"\x05nodes\x18\x02 \x03(\v2\x1b.dormouse.api.v1.PlacedNodeR\x05nodes\x12\x12\n" +
@@ -683,10 +856,20 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"candidates\x18\a \x03(\v2#.dormouse.api.v1.PlacementCandidateR\n" +
 	"candidates\x12C\n" +
 	"\bforecast\x18\b \x01(\v2\".dormouse.api.v1.PlacementForecastH\x01R\bforecast\x88\x01\x01\x12\x16\n" +
-	"\x06owners\x18\t \x03(\tR\x06ownersB\f\n" +
+	"\x06owners\x18\t \x03(\tR\x06owners\x121\n" +
+	"\x04pins\x18\n" +
+	" \x03(\v2\x1d.dormouse.api.v1.PlacementPinR\x04pinsB\f\n" +
 	"\n" +
 	"_partitionB\v\n" +
-	"\t_forecast\"\xe0\x01\n" +
+	"\t_forecast\"V\n" +
+	"\fPlacementPin\x12\x1c\n" +
+	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x14\n" +
+	"\x05since\x18\x03 \x01(\x03R\x05since\"G\n" +
+	"\x13PinPartitionRequest\x12\x1c\n" +
+	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x16\n" +
+	"\x14PinPartitionResponse\"\x80\x02\n" +
 	"\n" +
 	"PlacedNode\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
@@ -697,7 +880,9 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"\bdraining\x18\x06 \x01(\rR\bdraining\x12\x16\n" +
 	"\x06coming\x18\a \x01(\rR\x06coming\x12\x13\n" +
 	"\x04host\x18\xd2\x01 \x01(\bR\x04host\x12\x1b\n" +
-	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\"\xde\x01\n" +
+	"\bhandlers\x18\xd3\x01 \x03(\tR\bhandlers\x12\x1e\n" +
+	"\n" +
+	"drained_at\x18\xd4\x01 \x01(\x03R\tdrainedAt\"\xde\x01\n" +
 	"\x0fPlacedPartition\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x12\n" +
@@ -708,12 +893,13 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"\vsince_index\x18\a \x01(\x04R\n" +
 	"sinceIndex\x12\x14\n" +
 	"\x05since\x18\b \x01(\x03R\x05since\x12\x10\n" +
-	"\x03why\x18\t \x01(\tR\x03why\"j\n" +
+	"\x03why\x18\t \x01(\tR\x03why\"\x84\x01\n" +
 	"\x12PlacementCandidate\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
 	"\x04zone\x18\x02 \x01(\tR\x04zone\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\rR\x06weight\x12\x14\n" +
-	"\x05score\x18\x04 \x01(\x01R\x05score\"?\n" +
+	"\x05score\x18\x04 \x01(\x01R\x05score\x12\x18\n" +
+	"\adrained\x18\x05 \x01(\bR\adrained\"?\n" +
 	"\x11PlacementForecast\x12\x14\n" +
 	"\x05moves\x18\x01 \x01(\rR\x05moves\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\"\xbb\x01\n" +
@@ -741,28 +927,32 @@ func file_proto_api_placement_proto_rawDescGZIP() []byte {
 	return file_proto_api_placement_proto_rawDescData
 }
 
-var file_proto_api_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_proto_api_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_proto_api_placement_proto_goTypes = []any{
-	(*PlacementRequest)(nil),   // 0: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),    // 1: dormouse.api.v1.PlacementReport
-	(*PlacedNode)(nil),         // 2: dormouse.api.v1.PlacedNode
-	(*PlacedPartition)(nil),    // 3: dormouse.api.v1.PlacedPartition
-	(*PlacementCandidate)(nil), // 4: dormouse.api.v1.PlacementCandidate
-	(*PlacementForecast)(nil),  // 5: dormouse.api.v1.PlacementForecast
-	(*PlacementChange)(nil),    // 6: dormouse.api.v1.PlacementChange
+	(*PlacementRequest)(nil),     // 0: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),      // 1: dormouse.api.v1.PlacementReport
+	(*PlacementPin)(nil),         // 2: dormouse.api.v1.PlacementPin
+	(*PinPartitionRequest)(nil),  // 3: dormouse.api.v1.PinPartitionRequest
+	(*PinPartitionResponse)(nil), // 4: dormouse.api.v1.PinPartitionResponse
+	(*PlacedNode)(nil),           // 5: dormouse.api.v1.PlacedNode
+	(*PlacedPartition)(nil),      // 6: dormouse.api.v1.PlacedPartition
+	(*PlacementCandidate)(nil),   // 7: dormouse.api.v1.PlacementCandidate
+	(*PlacementForecast)(nil),    // 8: dormouse.api.v1.PlacementForecast
+	(*PlacementChange)(nil),      // 9: dormouse.api.v1.PlacementChange
 }
 var file_proto_api_placement_proto_depIdxs = []int32{
-	2, // 0: dormouse.api.v1.PlacementReport.nodes:type_name -> dormouse.api.v1.PlacedNode
-	3, // 1: dormouse.api.v1.PlacementReport.moving:type_name -> dormouse.api.v1.PlacedPartition
-	6, // 2: dormouse.api.v1.PlacementReport.events:type_name -> dormouse.api.v1.PlacementChange
-	3, // 3: dormouse.api.v1.PlacementReport.partition:type_name -> dormouse.api.v1.PlacedPartition
-	4, // 4: dormouse.api.v1.PlacementReport.candidates:type_name -> dormouse.api.v1.PlacementCandidate
-	5, // 5: dormouse.api.v1.PlacementReport.forecast:type_name -> dormouse.api.v1.PlacementForecast
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	5, // 0: dormouse.api.v1.PlacementReport.nodes:type_name -> dormouse.api.v1.PlacedNode
+	6, // 1: dormouse.api.v1.PlacementReport.moving:type_name -> dormouse.api.v1.PlacedPartition
+	9, // 2: dormouse.api.v1.PlacementReport.events:type_name -> dormouse.api.v1.PlacementChange
+	6, // 3: dormouse.api.v1.PlacementReport.partition:type_name -> dormouse.api.v1.PlacedPartition
+	7, // 4: dormouse.api.v1.PlacementReport.candidates:type_name -> dormouse.api.v1.PlacementCandidate
+	8, // 5: dormouse.api.v1.PlacementReport.forecast:type_name -> dormouse.api.v1.PlacementForecast
+	2, // 6: dormouse.api.v1.PlacementReport.pins:type_name -> dormouse.api.v1.PlacementPin
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_placement_proto_init() }
@@ -777,7 +967,7 @@ func file_proto_api_placement_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_placement_proto_rawDesc), len(file_proto_api_placement_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

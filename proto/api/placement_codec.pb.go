@@ -111,6 +111,9 @@ func (m *PlacementReport) EncodedSize() int {
 		n += protocode.SizeMessage(8, m.Forecast.EncodedSize())
 	}
 	n += protocode.SizeTexts(9, m.Owners)
+	for _, v := range m.Pins {
+		n += protocode.SizeMessage(10, v.EncodedSize())
+	}
 	return n
 }
 
@@ -121,6 +124,9 @@ func (m *PlacementReport) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Pins) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 10)
+	}
 	i = protocode.PutTexts(b, i, 9, m.Owners)
 	if m.Forecast != nil {
 		i = protocode.PutMessage(b, m.Forecast.EncodeBackward(b[:i]), i, 8)
@@ -170,6 +176,157 @@ func (m *PlacementReport) Decode(raw []byte) (err error) {
 			err = protocode.Sub(&f, &m.Forecast)
 		case 9:
 			err = f.Strings(&m.Owners)
+		case 10:
+			err = protocode.Subs(&f, &m.Pins)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *PlacementPin) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *PlacementPin) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeInt(1, m.Partition)
+	n += protocode.SizeText(2, m.Node)
+	n += protocode.SizeInt(3, m.Since)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *PlacementPin) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 3, m.Since)
+	i = protocode.PutText(b, i, 2, m.Node)
+	i = protocode.PutInt(b, i, 1, m.Partition)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *PlacementPin) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = protocode.Int(&f, &m.Partition)
+		case 2:
+			err = f.String(&m.Node)
+		case 3:
+			err = protocode.Int(&f, &m.Since)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *PinPartitionRequest) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *PinPartitionRequest) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeInt(1, m.Partition)
+	n += protocode.SizeText(2, m.Node)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *PinPartitionRequest) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 2, m.Node)
+	i = protocode.PutInt(b, i, 1, m.Partition)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *PinPartitionRequest) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = protocode.Int(&f, &m.Partition)
+		case 2:
+			err = f.String(&m.Node)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *PinPartitionResponse) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *PinPartitionResponse) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *PinPartitionResponse) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *PinPartitionResponse) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -202,6 +359,7 @@ func (m *PlacedNode) EncodedSize() int {
 	n += protocode.SizeInt(7, m.Coming)
 	n += protocode.SizeBool(210, m.Host)
 	n += protocode.SizeTexts(211, m.Handlers)
+	n += protocode.SizeInt(212, m.DrainedAt)
 	return n
 }
 
@@ -212,6 +370,7 @@ func (m *PlacedNode) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 212, m.DrainedAt)
 	i = protocode.PutTexts(b, i, 211, m.Handlers)
 	i = protocode.PutBool(b, i, 210, m.Host)
 	i = protocode.PutInt(b, i, 7, m.Coming)
@@ -249,6 +408,8 @@ func (m *PlacedNode) Decode(raw []byte) (err error) {
 			err = f.Bool(&m.Host)
 		case 211:
 			err = f.Strings(&m.Handlers)
+		case 212:
+			err = protocode.Int(&f, &m.DrainedAt)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -355,6 +516,7 @@ func (m *PlacementCandidate) EncodedSize() int {
 	n += protocode.SizeText(2, m.Zone)
 	n += protocode.SizeInt(3, m.Weight)
 	n += protocode.SizeDouble(4, m.Score)
+	n += protocode.SizeBool(5, m.Drained)
 	return n
 }
 
@@ -365,6 +527,7 @@ func (m *PlacementCandidate) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 5, m.Drained)
 	i = protocode.PutDouble(b, i, 4, m.Score)
 	i = protocode.PutInt(b, i, 3, m.Weight)
 	i = protocode.PutText(b, i, 2, m.Zone)
@@ -387,6 +550,8 @@ func (m *PlacementCandidate) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Weight)
 		case 4:
 			err = f.Double(&m.Score)
+		case 5:
+			err = f.Bool(&m.Drained)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

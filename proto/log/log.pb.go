@@ -307,6 +307,8 @@ type ClusterOp struct {
 	//	*ClusterOp_RenewNodeLease
 	//	*ClusterOp_EndNodeLease
 	//	*ClusterOp_MovePartitions
+	//	*ClusterOp_DrainNode
+	//	*ClusterOp_PinPartition
 	//	*ClusterOp_EndInstance
 	Op            isClusterOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
@@ -404,6 +406,24 @@ func (x *ClusterOp) GetMovePartitions() *MovePartitions {
 	return nil
 }
 
+func (x *ClusterOp) GetDrainNode() *DrainNode {
+	if x != nil {
+		if x, ok := x.Op.(*ClusterOp_DrainNode); ok {
+			return x.DrainNode
+		}
+	}
+	return nil
+}
+
+func (x *ClusterOp) GetPinPartition() *PinPartition {
+	if x != nil {
+		if x, ok := x.Op.(*ClusterOp_PinPartition); ok {
+			return x.PinPartition
+		}
+	}
+	return nil
+}
+
 func (x *ClusterOp) GetEndInstance() *EndInstance {
 	if x != nil {
 		if x, ok := x.Op.(*ClusterOp_EndInstance); ok {
@@ -441,6 +461,14 @@ type ClusterOp_MovePartitions struct {
 	MovePartitions *MovePartitions `protobuf:"bytes,102,opt,name=move_partitions,json=movePartitions,proto3,oneof"`
 }
 
+type ClusterOp_DrainNode struct {
+	DrainNode *DrainNode `protobuf:"bytes,103,opt,name=drain_node,json=drainNode,proto3,oneof"`
+}
+
+type ClusterOp_PinPartition struct {
+	PinPartition *PinPartition `protobuf:"bytes,104,opt,name=pin_partition,json=pinPartition,proto3,oneof"`
+}
+
 type ClusterOp_EndInstance struct {
 	EndInstance *EndInstance `protobuf:"bytes,143,opt,name=end_instance,json=endInstance,proto3,oneof"`
 }
@@ -456,6 +484,10 @@ func (*ClusterOp_RenewNodeLease) isClusterOp_Op() {}
 func (*ClusterOp_EndNodeLease) isClusterOp_Op() {}
 
 func (*ClusterOp_MovePartitions) isClusterOp_Op() {}
+
+func (*ClusterOp_DrainNode) isClusterOp_Op() {}
+
+func (*ClusterOp_PinPartition) isClusterOp_Op() {}
 
 func (*ClusterOp_EndInstance) isClusterOp_Op() {}
 
@@ -1368,7 +1400,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x04R\x05since\"\x88\x04\n" +
+	"\x05since\x18\x04 \x01(\x04R\x05since\"\x8b\x05\n" +
 	"\tClusterOp\x12;\n" +
 	"\n" +
 	"put_member\x18\r \x01(\v2\x1a.dormouse.log.v1.PutMemberH\x00R\tputMember\x12D\n" +
@@ -1376,7 +1408,10 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x11set_feature_level\x18\x0f \x01(\v2 .dormouse.log.v1.SetFeatureLevelH\x00R\x0fsetFeatureLevel\x12K\n" +
 	"\x10renew_node_lease\x18d \x01(\v2\x1f.dormouse.log.v1.RenewNodeLeaseH\x00R\x0erenewNodeLease\x12E\n" +
 	"\x0eend_node_lease\x18e \x01(\v2\x1d.dormouse.log.v1.EndNodeLeaseH\x00R\fendNodeLease\x12J\n" +
-	"\x0fmove_partitions\x18f \x01(\v2\x1f.dormouse.log.v1.MovePartitionsH\x00R\x0emovePartitions\x12B\n" +
+	"\x0fmove_partitions\x18f \x01(\v2\x1f.dormouse.log.v1.MovePartitionsH\x00R\x0emovePartitions\x12;\n" +
+	"\n" +
+	"drain_node\x18g \x01(\v2\x1a.dormouse.log.v1.DrainNodeH\x00R\tdrainNode\x12D\n" +
+	"\rpin_partition\x18h \x01(\v2\x1d.dormouse.log.v1.PinPartitionH\x00R\fpinPartition\x12B\n" +
 	"\fend_instance\x18\x8f\x01 \x01(\v2\x1c.dormouse.log.v1.EndInstanceH\x00R\vendInstanceB\x04\n" +
 	"\x02op\"i\n" +
 	"\aPointer\x12\x16\n" +
@@ -1498,10 +1533,12 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*RenewNodeLease)(nil),  // 15: dormouse.log.v1.RenewNodeLease
 	(*EndNodeLease)(nil),    // 16: dormouse.log.v1.EndNodeLease
 	(*MovePartitions)(nil),  // 17: dormouse.log.v1.MovePartitions
-	(*EndInstance)(nil),     // 18: dormouse.log.v1.EndInstance
-	(*op.OpResult)(nil),     // 19: dormouse.op.v1.OpResult
-	(*op.Error)(nil),        // 20: dormouse.op.v1.Error
-	(*op.Policy)(nil),       // 21: dormouse.op.v1.Policy
+	(*DrainNode)(nil),       // 18: dormouse.log.v1.DrainNode
+	(*PinPartition)(nil),    // 19: dormouse.log.v1.PinPartition
+	(*EndInstance)(nil),     // 20: dormouse.log.v1.EndInstance
+	(*op.OpResult)(nil),     // 21: dormouse.op.v1.OpResult
+	(*op.Error)(nil),        // 22: dormouse.op.v1.Error
+	(*op.Policy)(nil),       // 23: dormouse.op.v1.Policy
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -1513,18 +1550,20 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	15, // 6: dormouse.log.v1.ClusterOp.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
 	16, // 7: dormouse.log.v1.ClusterOp.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
 	17, // 8: dormouse.log.v1.ClusterOp.move_partitions:type_name -> dormouse.log.v1.MovePartitions
-	18, // 9: dormouse.log.v1.ClusterOp.end_instance:type_name -> dormouse.log.v1.EndInstance
-	5,  // 10: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	19, // 11: dormouse.log.v1.Outcome.results:type_name -> dormouse.op.v1.OpResult
-	20, // 12: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
-	11, // 13: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	12, // 14: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	21, // 15: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	18, // 9: dormouse.log.v1.ClusterOp.drain_node:type_name -> dormouse.log.v1.DrainNode
+	19, // 10: dormouse.log.v1.ClusterOp.pin_partition:type_name -> dormouse.log.v1.PinPartition
+	20, // 11: dormouse.log.v1.ClusterOp.end_instance:type_name -> dormouse.log.v1.EndInstance
+	5,  // 12: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	21, // 13: dormouse.log.v1.Outcome.results:type_name -> dormouse.op.v1.OpResult
+	22, // 14: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
+	11, // 15: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	12, // 16: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	23, // 17: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -1541,6 +1580,8 @@ func file_proto_log_log_proto_init() {
 		(*ClusterOp_RenewNodeLease)(nil),
 		(*ClusterOp_EndNodeLease)(nil),
 		(*ClusterOp_MovePartitions)(nil),
+		(*ClusterOp_DrainNode)(nil),
+		(*ClusterOp_PinPartition)(nil),
 		(*ClusterOp_EndInstance)(nil),
 	}
 	type x struct{}

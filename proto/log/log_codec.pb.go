@@ -253,6 +253,10 @@ func (m *ClusterOp) EncodedSize() int {
 		n += protocode.SizeMessage(101, o.EndNodeLease.EncodedSize())
 	case *ClusterOp_MovePartitions:
 		n += protocode.SizeMessage(102, o.MovePartitions.EncodedSize())
+	case *ClusterOp_DrainNode:
+		n += protocode.SizeMessage(103, o.DrainNode.EncodedSize())
+	case *ClusterOp_PinPartition:
+		n += protocode.SizeMessage(104, o.PinPartition.EncodedSize())
 	case *ClusterOp_EndInstance:
 		n += protocode.SizeMessage(143, o.EndInstance.EncodedSize())
 	}
@@ -279,6 +283,10 @@ func (m *ClusterOp) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.EndNodeLease.EncodeBackward(b[:i]), i, 101)
 	case *ClusterOp_MovePartitions:
 		i = protocode.PutMessage(b, o.MovePartitions.EncodeBackward(b[:i]), i, 102)
+	case *ClusterOp_DrainNode:
+		i = protocode.PutMessage(b, o.DrainNode.EncodeBackward(b[:i]), i, 103)
+	case *ClusterOp_PinPartition:
+		i = protocode.PutMessage(b, o.PinPartition.EncodeBackward(b[:i]), i, 104)
 	case *ClusterOp_EndInstance:
 		i = protocode.PutMessage(b, o.EndInstance.EncodeBackward(b[:i]), i, 143)
 	}
@@ -334,6 +342,20 @@ func (m *ClusterOp) Decode(raw []byte) (err error) {
 				m.Op = o
 			}
 			err = protocode.Sub(&f, &o.MovePartitions)
+		case 103:
+			o, ok := m.Op.(*ClusterOp_DrainNode)
+			if !ok {
+				o = &ClusterOp_DrainNode{}
+				m.Op = o
+			}
+			err = protocode.Sub(&f, &o.DrainNode)
+		case 104:
+			o, ok := m.Op.(*ClusterOp_PinPartition)
+			if !ok {
+				o = &ClusterOp_PinPartition{}
+				m.Op = o
+			}
+			err = protocode.Sub(&f, &o.PinPartition)
 		case 143:
 			o, ok := m.Op.(*ClusterOp_EndInstance)
 			if !ok {

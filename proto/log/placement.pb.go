@@ -415,6 +415,210 @@ func (x *PartitionMove) GetTo() string {
 	return ""
 }
 
+// DrainNode drains a member, which may own no partitions from then on, or ends that.
+type DrainNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Drained       bool                   `protobuf:"varint,2,opt,name=drained,proto3" json:"drained,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainNode) Reset() {
+	*x = DrainNode{}
+	mi := &file_proto_log_placement_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainNode) ProtoMessage() {}
+
+func (x *DrainNode) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_placement_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainNode.ProtoReflect.Descriptor instead.
+func (*DrainNode) Descriptor() ([]byte, []int) {
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *DrainNode) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *DrainNode) GetDrained() bool {
+	if x != nil {
+		return x.Drained
+	}
+	return false
+}
+
+// PinPartition pins a partition to a member, or removes its pin.
+type PinPartition struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Partition     uint32                 `protobuf:"varint,1,opt,name=partition,proto3" json:"partition,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"` // "" removes the pin
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinPartition) Reset() {
+	*x = PinPartition{}
+	mi := &file_proto_log_placement_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinPartition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinPartition) ProtoMessage() {}
+
+func (x *PinPartition) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_placement_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinPartition.ProtoReflect.Descriptor instead.
+func (*PinPartition) Descriptor() ([]byte, []int) {
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PinPartition) GetPartition() uint32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
+func (x *PinPartition) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+// DrainedRow is a drained member; its key has the node.
+type DrainedRow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SinceMs       int64                  `protobuf:"varint,1,opt,name=since_ms,json=sinceMs,proto3" json:"since_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainedRow) Reset() {
+	*x = DrainedRow{}
+	mi := &file_proto_log_placement_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainedRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainedRow) ProtoMessage() {}
+
+func (x *DrainedRow) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_placement_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainedRow.ProtoReflect.Descriptor instead.
+func (*DrainedRow) Descriptor() ([]byte, []int) {
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *DrainedRow) GetSinceMs() int64 {
+	if x != nil {
+		return x.SinceMs
+	}
+	return 0
+}
+
+// PinRow is the pin of a partition; its key has the number.
+type PinRow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	SinceMs       int64                  `protobuf:"varint,2,opt,name=since_ms,json=sinceMs,proto3" json:"since_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinRow) Reset() {
+	*x = PinRow{}
+	mi := &file_proto_log_placement_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinRow) ProtoMessage() {}
+
+func (x *PinRow) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_placement_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinRow.ProtoReflect.Descriptor instead.
+func (*PinRow) Descriptor() ([]byte, []int) {
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PinRow) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *PinRow) GetSinceMs() int64 {
+	if x != nil {
+		return x.SinceMs
+	}
+	return 0
+}
+
 // PartitionRow is a partition that was ever owned; its key has the number.
 type PartitionRow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -432,7 +636,7 @@ type PartitionRow struct {
 
 func (x *PartitionRow) Reset() {
 	*x = PartitionRow{}
-	mi := &file_proto_log_placement_proto_msgTypes[5]
+	mi := &file_proto_log_placement_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -444,7 +648,7 @@ func (x *PartitionRow) String() string {
 func (*PartitionRow) ProtoMessage() {}
 
 func (x *PartitionRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[5]
+	mi := &file_proto_log_placement_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -457,7 +661,7 @@ func (x *PartitionRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionRow.ProtoReflect.Descriptor instead.
 func (*PartitionRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{5}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PartitionRow) GetOwner() string {
@@ -532,7 +736,7 @@ type NodeLeaseRow struct {
 
 func (x *NodeLeaseRow) Reset() {
 	*x = NodeLeaseRow{}
-	mi := &file_proto_log_placement_proto_msgTypes[6]
+	mi := &file_proto_log_placement_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -544,7 +748,7 @@ func (x *NodeLeaseRow) String() string {
 func (*NodeLeaseRow) ProtoMessage() {}
 
 func (x *NodeLeaseRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[6]
+	mi := &file_proto_log_placement_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -557,7 +761,7 @@ func (x *NodeLeaseRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeLeaseRow.ProtoReflect.Descriptor instead.
 func (*NodeLeaseRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *NodeLeaseRow) GetIncarnation() string {
@@ -619,7 +823,7 @@ type PlacementEvent struct {
 
 func (x *PlacementEvent) Reset() {
 	*x = PlacementEvent{}
-	mi := &file_proto_log_placement_proto_msgTypes[7]
+	mi := &file_proto_log_placement_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -631,7 +835,7 @@ func (x *PlacementEvent) String() string {
 func (*PlacementEvent) ProtoMessage() {}
 
 func (x *PlacementEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_placement_proto_msgTypes[7]
+	mi := &file_proto_log_placement_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -644,7 +848,7 @@ func (x *PlacementEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacementEvent.ProtoReflect.Descriptor instead.
 func (*PlacementEvent) Descriptor() ([]byte, []int) {
-	return file_proto_log_placement_proto_rawDescGZIP(), []int{7}
+	return file_proto_log_placement_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PlacementEvent) GetIndex() uint64 {
@@ -731,7 +935,19 @@ const file_proto_log_placement_proto_rawDesc = "" +
 	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x128\n" +
 	"\x06action\x18\x03 \x01(\x0e2 .dormouse.log.v1.PartitionActionR\x06action\x12\x0e\n" +
-	"\x02to\x18\x04 \x01(\tR\x02to\"\xc8\x01\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\"9\n" +
+	"\tDrainNode\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\adrained\x18\x02 \x01(\bR\adrained\"@\n" +
+	"\fPinPartition\x12\x1c\n" +
+	"\tpartition\x18\x01 \x01(\rR\tpartition\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"'\n" +
+	"\n" +
+	"DrainedRow\x12\x19\n" +
+	"\bsince_ms\x18\x01 \x01(\x03R\asinceMs\"7\n" +
+	"\x06PinRow\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x19\n" +
+	"\bsince_ms\x18\x02 \x01(\x03R\asinceMs\"\xc8\x01\n" +
 	"\fPartitionRow\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x12\n" +
 	"\x04life\x18\x02 \x01(\tR\x04life\x12\x14\n" +
@@ -782,7 +998,7 @@ func file_proto_log_placement_proto_rawDescGZIP() []byte {
 }
 
 var file_proto_log_placement_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_proto_log_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_proto_log_placement_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_proto_log_placement_proto_goTypes = []any{
 	(PartitionAction)(0),   // 0: dormouse.log.v1.PartitionAction
 	(*RenewNodeLease)(nil), // 1: dormouse.log.v1.RenewNodeLease
@@ -790,9 +1006,13 @@ var file_proto_log_placement_proto_goTypes = []any{
 	(*EndNodeLease)(nil),   // 3: dormouse.log.v1.EndNodeLease
 	(*MovePartitions)(nil), // 4: dormouse.log.v1.MovePartitions
 	(*PartitionMove)(nil),  // 5: dormouse.log.v1.PartitionMove
-	(*PartitionRow)(nil),   // 6: dormouse.log.v1.PartitionRow
-	(*NodeLeaseRow)(nil),   // 7: dormouse.log.v1.NodeLeaseRow
-	(*PlacementEvent)(nil), // 8: dormouse.log.v1.PlacementEvent
+	(*DrainNode)(nil),      // 6: dormouse.log.v1.DrainNode
+	(*PinPartition)(nil),   // 7: dormouse.log.v1.PinPartition
+	(*DrainedRow)(nil),     // 8: dormouse.log.v1.DrainedRow
+	(*PinRow)(nil),         // 9: dormouse.log.v1.PinRow
+	(*PartitionRow)(nil),   // 10: dormouse.log.v1.PartitionRow
+	(*NodeLeaseRow)(nil),   // 11: dormouse.log.v1.NodeLeaseRow
+	(*PlacementEvent)(nil), // 12: dormouse.log.v1.PlacementEvent
 }
 var file_proto_log_placement_proto_depIdxs = []int32{
 	2, // 0: dormouse.log.v1.RenewNodeLease.host:type_name -> dormouse.log.v1.Host
@@ -816,7 +1036,7 @@ func file_proto_log_placement_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_placement_proto_rawDesc), len(file_proto_log_placement_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   8,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

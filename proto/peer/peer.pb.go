@@ -912,6 +912,66 @@ func (x *ChangeResponse) GetRefused() string {
 	return ""
 }
 
+type SetRuleRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // drain, resume, pin, unpin
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	Partition     uint32                 `protobuf:"varint,3,opt,name=partition,proto3" json:"partition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetRuleRequest) Reset() {
+	*x = SetRuleRequest{}
+	mi := &file_proto_peer_peer_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetRuleRequest) ProtoMessage() {}
+
+func (x *SetRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_peer_peer_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetRuleRequest.ProtoReflect.Descriptor instead.
+func (*SetRuleRequest) Descriptor() ([]byte, []int) {
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SetRuleRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *SetRuleRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *SetRuleRequest) GetPartition() uint32 {
+	if x != nil {
+		return x.Partition
+	}
+	return 0
+}
+
 type OwnRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // renew, end, release, keep
@@ -929,7 +989,7 @@ type OwnRequest struct {
 
 func (x *OwnRequest) Reset() {
 	*x = OwnRequest{}
-	mi := &file_proto_peer_peer_proto_msgTypes[12]
+	mi := &file_proto_peer_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1001,7 @@ func (x *OwnRequest) String() string {
 func (*OwnRequest) ProtoMessage() {}
 
 func (x *OwnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[12]
+	mi := &file_proto_peer_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -954,7 +1014,7 @@ func (x *OwnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnRequest.ProtoReflect.Descriptor instead.
 func (*OwnRequest) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{12}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OwnRequest) GetKind() string {
@@ -1030,7 +1090,7 @@ type HeldPartition struct {
 
 func (x *HeldPartition) Reset() {
 	*x = HeldPartition{}
-	mi := &file_proto_peer_peer_proto_msgTypes[13]
+	mi := &file_proto_peer_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1102,7 @@ func (x *HeldPartition) String() string {
 func (*HeldPartition) ProtoMessage() {}
 
 func (x *HeldPartition) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[13]
+	mi := &file_proto_peer_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1115,7 @@ func (x *HeldPartition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeldPartition.ProtoReflect.Descriptor instead.
 func (*HeldPartition) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{13}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HeldPartition) GetPartition() uint32 {
@@ -1085,7 +1145,7 @@ type OwnResponse struct {
 
 func (x *OwnResponse) Reset() {
 	*x = OwnResponse{}
-	mi := &file_proto_peer_peer_proto_msgTypes[14]
+	mi := &file_proto_peer_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1157,7 @@ func (x *OwnResponse) String() string {
 func (*OwnResponse) ProtoMessage() {}
 
 func (x *OwnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_peer_peer_proto_msgTypes[14]
+	mi := &file_proto_peer_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1170,7 @@ func (x *OwnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnResponse.ProtoReflect.Descriptor instead.
 func (*OwnResponse) Descriptor() ([]byte, []int) {
-	return file_proto_peer_peer_proto_rawDescGZIP(), []int{14}
+	return file_proto_peer_peer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OwnResponse) GetLeader() string {
@@ -1233,7 +1293,11 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\vleader_addr\x18\x02 \x01(\tR\n" +
 	"leaderAddr\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12\x18\n" +
-	"\arefused\x18\x04 \x01(\tR\arefused\"\xa0\x02\n" +
+	"\arefused\x18\x04 \x01(\tR\arefused\"V\n" +
+	"\x0eSetRuleRequest\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x1c\n" +
+	"\tpartition\x18\x03 \x01(\rR\tpartition\"\xa0\x02\n" +
 	"\n" +
 	"OwnRequest\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
@@ -1255,14 +1319,15 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"leaderAddr\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\tR\arefused\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail2\xf5\x04\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail2\xc1\x05\n" +
 	"\x04Peer\x12N\n" +
 	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12J\n" +
 	"\x05Terms\x12\x1d.dormouse.peer.v1.TermRequest\x1a\x1e.dormouse.peer.v1.TermResponse(\x010\x01\x12K\n" +
 	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12`\n" +
 	"\rGrantFounding\x12&.dormouse.peer.v1.GrantFoundingRequest\x1a'.dormouse.peer.v1.GrantFoundingResponse\x12E\n" +
 	"\x04Join\x12\x1d.dormouse.peer.v1.JoinRequest\x1a\x1e.dormouse.peer.v1.JoinResponse\x12K\n" +
-	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponse\x12B\n" +
+	"\x06Change\x12\x1f.dormouse.peer.v1.ChangeRequest\x1a .dormouse.peer.v1.ChangeResponse\x12J\n" +
+	"\aSetRule\x12 .dormouse.peer.v1.SetRuleRequest\x1a\x1d.dormouse.peer.v1.OwnResponse\x12B\n" +
 	"\x03Own\x12\x1c.dormouse.peer.v1.OwnRequest\x1a\x1d.dormouse.peer.v1.OwnResponse\x12J\n" +
 	"\x05Table\x12\x1e.dormouse.peer.v1.TableRequest\x1a\x1d.dormouse.peer.v1.TableUpdate(\x010\x01B\x1cZ\x1adormouse/proto/peer;peerpbb\x06proto3"
 
@@ -1278,7 +1343,7 @@ func file_proto_peer_peer_proto_rawDescGZIP() []byte {
 	return file_proto_peer_peer_proto_rawDescData
 }
 
-var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_proto_peer_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_proto_peer_peer_proto_goTypes = []any{
 	(*BarrierRequest)(nil),        // 0: dormouse.peer.v1.BarrierRequest
 	(*BarrierResponse)(nil),       // 1: dormouse.peer.v1.BarrierResponse
@@ -1292,34 +1357,37 @@ var file_proto_peer_peer_proto_goTypes = []any{
 	(*JoinResponse)(nil),          // 9: dormouse.peer.v1.JoinResponse
 	(*ChangeRequest)(nil),         // 10: dormouse.peer.v1.ChangeRequest
 	(*ChangeResponse)(nil),        // 11: dormouse.peer.v1.ChangeResponse
-	(*OwnRequest)(nil),            // 12: dormouse.peer.v1.OwnRequest
-	(*HeldPartition)(nil),         // 13: dormouse.peer.v1.HeldPartition
-	(*OwnResponse)(nil),           // 14: dormouse.peer.v1.OwnResponse
-	(*Host)(nil),                  // 15: dormouse.peer.v1.Host
-	(*TableRequest)(nil),          // 16: dormouse.peer.v1.TableRequest
-	(*TableUpdate)(nil),           // 17: dormouse.peer.v1.TableUpdate
+	(*SetRuleRequest)(nil),        // 12: dormouse.peer.v1.SetRuleRequest
+	(*OwnRequest)(nil),            // 13: dormouse.peer.v1.OwnRequest
+	(*HeldPartition)(nil),         // 14: dormouse.peer.v1.HeldPartition
+	(*OwnResponse)(nil),           // 15: dormouse.peer.v1.OwnResponse
+	(*Host)(nil),                  // 16: dormouse.peer.v1.Host
+	(*TableRequest)(nil),          // 17: dormouse.peer.v1.TableRequest
+	(*TableUpdate)(nil),           // 18: dormouse.peer.v1.TableUpdate
 }
 var file_proto_peer_peer_proto_depIdxs = []int32{
-	13, // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
-	15, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
+	14, // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
+	16, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
 	0,  // 2: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
 	2,  // 3: dormouse.peer.v1.Peer.Terms:input_type -> dormouse.peer.v1.TermRequest
 	4,  // 4: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
 	6,  // 5: dormouse.peer.v1.Peer.GrantFounding:input_type -> dormouse.peer.v1.GrantFoundingRequest
 	8,  // 6: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
 	10, // 7: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	12, // 8: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
-	16, // 9: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
-	1,  // 10: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3,  // 11: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
-	5,  // 12: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	7,  // 13: dormouse.peer.v1.Peer.GrantFounding:output_type -> dormouse.peer.v1.GrantFoundingResponse
-	9,  // 14: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	11, // 15: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	14, // 16: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
-	17, // 17: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
-	10, // [10:18] is the sub-list for method output_type
-	2,  // [2:10] is the sub-list for method input_type
+	12, // 8: dormouse.peer.v1.Peer.SetRule:input_type -> dormouse.peer.v1.SetRuleRequest
+	13, // 9: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	17, // 10: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
+	1,  // 11: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	3,  // 12: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
+	5,  // 13: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	7,  // 14: dormouse.peer.v1.Peer.GrantFounding:output_type -> dormouse.peer.v1.GrantFoundingResponse
+	9,  // 15: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	11, // 16: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	15, // 17: dormouse.peer.v1.Peer.SetRule:output_type -> dormouse.peer.v1.OwnResponse
+	15, // 18: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	18, // 19: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
+	11, // [11:20] is the sub-list for method output_type
+	2,  // [2:11] is the sub-list for method input_type
 	2,  // [2:2] is the sub-list for extension type_name
 	2,  // [2:2] is the sub-list for extension extendee
 	0,  // [0:2] is the sub-list for field type_name
@@ -1331,14 +1399,14 @@ func file_proto_peer_peer_proto_init() {
 		return
 	}
 	file_proto_peer_host_proto_init()
-	file_proto_peer_peer_proto_msgTypes[12].OneofWrappers = []any{}
+	file_proto_peer_peer_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_peer_peer_proto_rawDesc), len(file_proto_peer_peer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

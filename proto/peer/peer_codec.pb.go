@@ -751,6 +751,61 @@ func (m *ChangeResponse) Decode(raw []byte) (err error) {
 }
 
 // Encode returns the encoding.
+func (m *SetRuleRequest) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *SetRuleRequest) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Kind)
+	n += protocode.SizeText(2, m.Node)
+	n += protocode.SizeInt(3, m.Partition)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *SetRuleRequest) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 3, m.Partition)
+	i = protocode.PutText(b, i, 2, m.Node)
+	i = protocode.PutText(b, i, 1, m.Kind)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *SetRuleRequest) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Kind)
+		case 2:
+			err = f.String(&m.Node)
+		case 3:
+			err = protocode.Int(&f, &m.Partition)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
 func (m *OwnRequest) Encode() []byte {
 	b := make([]byte, m.EncodedSize())
 	m.EncodeBackward(b)

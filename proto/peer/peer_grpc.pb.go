@@ -28,6 +28,7 @@ const (
 	Peer_GrantFounding_FullMethodName = "/dormouse.peer.v1.Peer/GrantFounding"
 	Peer_Join_FullMethodName          = "/dormouse.peer.v1.Peer/Join"
 	Peer_Change_FullMethodName        = "/dormouse.peer.v1.Peer/Change"
+	Peer_SetRule_FullMethodName       = "/dormouse.peer.v1.Peer/SetRule"
 	Peer_Own_FullMethodName           = "/dormouse.peer.v1.Peer/Own"
 	Peer_Table_FullMethodName         = "/dormouse.peer.v1.Peer/Table"
 )
@@ -51,6 +52,8 @@ type PeerClient interface {
 	Join(ctx context.Context, in *JoinRequest, opts ...grpc.CallOption) (*JoinResponse, error)
 	// Change asks the leader for a change of membership.
 	Change(ctx context.Context, in *ChangeRequest, opts ...grpc.CallOption) (*ChangeResponse, error)
+	// SetRule asks the leader to drain or resume a member, or to pin or unpin a partition.
+	SetRule(ctx context.Context, in *SetRuleRequest, opts ...grpc.CallOption) (*OwnResponse, error)
 	// Own asks the leader for a change of the calling node's own lease and partitions.
 	Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallOption) (*OwnResponse, error)
 	// Table sends a host the owners of all partitions, first the whole table, then changes. Each
@@ -129,6 +132,16 @@ func (c *peerClient) Change(ctx context.Context, in *ChangeRequest, opts ...grpc
 	return out, nil
 }
 
+func (c *peerClient) SetRule(ctx context.Context, in *SetRuleRequest, opts ...grpc.CallOption) (*OwnResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OwnResponse)
+	err := c.cc.Invoke(ctx, Peer_SetRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *peerClient) Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallOption) (*OwnResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(OwnResponse)
@@ -171,6 +184,8 @@ type PeerServer interface {
 	Join(context.Context, *JoinRequest) (*JoinResponse, error)
 	// Change asks the leader for a change of membership.
 	Change(context.Context, *ChangeRequest) (*ChangeResponse, error)
+	// SetRule asks the leader to drain or resume a member, or to pin or unpin a partition.
+	SetRule(context.Context, *SetRuleRequest) (*OwnResponse, error)
 	// Own asks the leader for a change of the calling node's own lease and partitions.
 	Own(context.Context, *OwnRequest) (*OwnResponse, error)
 	// Table sends a host the owners of all partitions, first the whole table, then changes. Each
@@ -203,6 +218,9 @@ func (UnimplementedPeerServer) Join(context.Context, *JoinRequest) (*JoinRespons
 }
 func (UnimplementedPeerServer) Change(context.Context, *ChangeRequest) (*ChangeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Change not implemented")
+}
+func (UnimplementedPeerServer) SetRule(context.Context, *SetRuleRequest) (*OwnResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetRule not implemented")
 }
 func (UnimplementedPeerServer) Own(context.Context, *OwnRequest) (*OwnResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Own not implemented")
@@ -328,6 +346,24 @@ func _Peer_Change_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Peer_SetRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PeerServer).SetRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Peer_SetRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PeerServer).SetRule(ctx, req.(*SetRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Peer_Own_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(OwnRequest)
 	if err := dec(in); err != nil {
@@ -379,6 +415,10 @@ var Peer_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Change",
 			Handler:    _Peer_Change_Handler,
+		},
+		{
+			MethodName: "SetRule",
+			Handler:    _Peer_SetRule_Handler,
 		},
 		{
 			MethodName: "Own",

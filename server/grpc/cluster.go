@@ -43,6 +43,23 @@ func (s *cluster) Demote(ctx context.Context, req *apipb.NodeRequest) (*apipb.No
 	return s.change(ctx, layout.ChangeDemote, req)
 }
 
+func (s *cluster) Drain(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	return s.change(ctx, layout.ChangeDrain, req)
+}
+
+func (s *cluster) Resume(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+	return s.change(ctx, layout.ChangeResume, req)
+}
+
+func (s *cluster) PinPartition(ctx context.Context, req *apipb.PinPartitionRequest) (*apipb.PinPartitionResponse, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	if err := s.operator.PinPartition(ctx, int(req.Partition), req.Node); err != nil {
+		return nil, statusOf(errorOf(err, true))
+	}
+	return &apipb.PinPartitionResponse{}, nil
+}
+
 func (s *cluster) change(ctx context.Context, change layout.Change, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

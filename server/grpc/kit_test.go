@@ -67,6 +67,17 @@ func (f *fake) Change(_ context.Context, c layout.Change, node string) (string, 
 	return string(c) + "," + node, nil
 }
 
+// PinPartition implements layout.Operator.
+func (f *fake) PinPartition(_ context.Context, partition int, node string) error {
+	if node == "unknown" {
+		return layout.UnknownMember(node)
+	}
+	if partition < 0 || partition >= layout.Partitions {
+		return layout.InvalidPartition(partition)
+	}
+	return nil
+}
+
 func (f *fake) Backup(_ context.Context, w io.Writer) error { return f.backup(w) }
 
 func (*fake) Backups(context.Context) (layout.Backups, error) {

@@ -19,6 +19,8 @@ func routeCluster(f *api) {
 		layout.ChangeTransfer: "Transfer leadership to a node, or to any node",
 		layout.ChangePromote:  "Let a node vote once it has caught up",
 		layout.ChangeDemote:   "Make a voter a non-voter",
+		layout.ChangeDrain:    "Move all partitions of a member to others, and give it none: it stays a member",
+		layout.ChangeResume:   "End the drain of a member, which may own partitions again",
 	} {
 		register(f, route{
 			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,

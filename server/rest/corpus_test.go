@@ -148,6 +148,9 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 		SlowCalls: func() []jsondoc.SlowCall {
 			return []jsondoc.SlowCall{{At: 1_700_000_000_000, Call: "commit", Scope: "default", Ops: 1, First: "PutValue", TookUS: 1_320_000, QueueUS: 2_100, ReplicateUS: 1_310_000, ApplyUS: 80}}
 		},
+		StateSum: func(context.Context) (jsondoc.StateSum, error) {
+			return jsondoc.StateSum{Node: "n1", Index: 7, Hash: "9f86d0", Kinds: []jsondoc.KindSum{jsondoc.NewKindSum("thread", 2, 180, 0x2f)}}, nil
+		},
 		Log:     func() []byte { return []byte("[INFO]  dormouse: started\n") },
 		Profile: func(_ context.Context, kind string, _ uint64) ([]byte, error) { return []byte(kind), nil },
 		AuditLog: func(before uint64, _ int) ([]agent.JSON, uint64, error) {

@@ -120,6 +120,17 @@ func (f *fake) Change(_ context.Context, change layout.Change, node string) (str
 	return "n2", nil
 }
 
+// PinPartition implements layout.Operator.
+func (f *fake) PinPartition(_ context.Context, partition int, node string) error {
+	if node == "unknown" {
+		return layout.UnknownMember(node)
+	}
+	if partition < 0 || partition >= layout.Partitions {
+		return layout.InvalidPartition(partition)
+	}
+	return nil
+}
+
 func (f *fake) Backup(_ context.Context, w io.Writer) error {
 	if f.onBackup != nil {
 		return f.onBackup(w)
@@ -160,7 +171,8 @@ func (f *fake) Placement(_ context.Context, q layout.PlacementQuery) (layout.Pla
 	}
 	if q.Manager == "" {
 		return layout.Placement{
-			Index: 7, Nodes: []layout.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 4000, Draining: 1}}, Free: 96,
+			Index: 7, Nodes: []layout.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 4000, Draining: 1}, {Node: "n2", Weight: 100, Leased: true, DrainedAt: 5}}, Free: 96,
+			Pins:   []layout.Pin{{Partition: 5, Node: "n1", Since: 6}},
 			Moving: []layout.Partition{{ID: 5, Owner: "n1", To: "n2", Why: "n2 joined"}},
 		}, nil
 	}

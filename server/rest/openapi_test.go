@@ -47,7 +47,7 @@ var contract = []string{
 	"PUT /v1/managers/{manager}/instances/{key}/timers/{timer}", "DELETE /v1/managers/{manager}/instances/{key}/timers/{timer}",
 	"POST /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes", "POST /v1/pods/{manager}/{key}/nodes/{name}/ensure",
 	"POST /v1/pods/{manager}/{key}/reconcile", "POST /v1/pods/{manager}/{key}/mutate",
-	"GET /v1/cluster", "POST /v1/cluster/join-tokens", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "GET /v1/cluster/backup", "GET /v1/cluster/backups", "POST /v1/cluster/backups", "GET /v1/placement/{manager}/{key}",
+	"GET /v1/cluster", "POST /v1/cluster/join-tokens", "POST /v1/cluster/leave", "POST /v1/cluster/transfer", "POST /v1/cluster/promote", "POST /v1/cluster/demote", "POST /v1/cluster/drain", "POST /v1/cluster/resume", "PUT /v1/placement/partitions/{partition}", "DELETE /v1/placement/partitions/{partition}", "GET /v1/cluster/backup", "GET /v1/cluster/backups", "POST /v1/cluster/backups", "GET /v1/placement/{manager}/{key}",
 	"GET /v1/scopes", "GET /v1/default-policy", "PUT /v1/default-policy", "PUT /v1/scopes/{scope}", "DELETE /v1/scopes/{scope}", "GET /v1/changes",
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }
@@ -55,7 +55,7 @@ var contract = []string{
 // added are paths that the contract does not specify.
 var added = []string{
 	"PATCH /v1/checkpoints/{key}/cron", "PATCH /v1/managers/{manager}/instances/{key}/cron",
-	"GET /v1/placement", "GET /v1/placement/partitions", "GET /v1/cluster/instances", "GET /v1/cluster/history", "GET /v1/cluster/settings", "GET /v1/cluster/audit", "GET /v1/cluster/log", "GET /v1/cluster/slow-calls", "GET /v1/cluster/profile", "GET /v1/managers/{manager}/watch", "GET /v1/managers/{manager}/instances/{key}/watch",
+	"GET /v1/placement", "GET /v1/placement/partitions", "GET /v1/cluster/instances", "GET /v1/cluster/history", "GET /v1/cluster/settings", "GET /v1/cluster/audit", "GET /v1/cluster/log", "GET /v1/cluster/slow-calls", "GET /v1/cluster/state-sum", "GET /v1/cluster/profile", "GET /v1/managers/{manager}/watch", "GET /v1/managers/{manager}/instances/{key}/watch",
 	"GET /v1/pods/{manager}/{key}", "GET /v1/pods/{manager}/{key}/nodes/{name}", "POST /v1/pods/{manager}/{key}/hibernate", "POST /v1/pods/{manager}/{key}/fork",
 	"GET /v1/scopes/{scope}", "GET /v1/claims", "GET /v1/claims/{name}/watch", "GET /v1/reviews/{review}", "DELETE /v1/managers/{manager}",
 	"POST /v1/tokens", "GET /v1/tokens", "GET /v1/tokens/{id}", "DELETE /v1/tokens/{id}", "GET /v1/whoami",

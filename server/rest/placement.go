@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"strconv"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -17,6 +18,15 @@ func routePlacement(f *api) {
 		method: http.MethodGet, path: "/v1/placement/partitions", id: "map-placement", tag: "cluster",
 		summary: "The owner of each partition, and the newest changes, as this node sees them", answers: document.PlacementMap{},
 	}, placementMap)
+	register(f, route{
+		method: http.MethodPut, path: "/v1/placement/partitions/{partition}", id: "pin-partition", tag: "cluster",
+		summary:    "Move a partition to a member, and keep it there until the pin is removed, or the member is drained or leaves",
+		bodyNeeded: true, answers: document.Pinned{},
+	}, pinPartition)
+	register(f, route{
+		method: http.MethodDelete, path: "/v1/placement/partitions/{partition}", id: "unpin-partition", tag: "cluster",
+		summary: "Remove the pin of a partition, which is placed as others are from then on", answers: document.Pinned{},
+	}, unpinPartition)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement/{manager}/{key}", id: "explain-placement", tag: "cluster",
 		summary: "The owner of a key's instance, and the reason, as this node sees it",
@@ -57,4 +67,25 @@ func explainPlacement(c *request, _ *none) error {
 		return agent.Errorf(agent.CodeInternal, "the placement has no partition")
 	}
 	return c.answer(reply{body: document.PlacementAnswerOf(found)})
+}
+
+func pinPartition(c *request, body *document.PinBody) error {
+	if body.Node == "" {
+		return agent.Invalid("node", "name the member that is to own the partition")
+	}
+	return setPin(c, body.Node)
+}
+
+func unpinPartition(c *request, _ *none) error { return setPin(c, "") }
+
+func setPin(c *request, node string) error {
+	text := c.id("partition")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return agent.Invalid("partition", "partition = %q is not a number from 0 to %d", text, layout.Partitions-1)
+	}
+	if err := c.api.operator.PinPartition(c.r.Context(), n, node); err != nil {
+		return writeOutcome(err)
+	}
+	return c.answer(reply{body: document.Pinned{Partition: n, Node: node}})
 }

@@ -56,6 +56,9 @@ type Options struct {
 	// History returns the calls of the last hour. nil means that the node keeps no history.
 	History func() history.Snapshot
 
+	// StateSum hashes all rows of the node. nil means that there is no such call.
+	StateSum func(ctx context.Context) (document.StateSum, error)
+
 	// Settings returns the settings in force. nil means that the node does not tell them.
 	Settings func() []document.Setting
 	// AuditLog returns the records of the node's audit log before a seq, newest first, and the before of

@@ -79,7 +79,8 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mux.ServeHTTP(out, r)
 }
 
-// endSpan ends the span of a request, with its operation's name and its answer's status.
+// endSpan ends the span of a request, with its operation's name and its answer's status. A second call
+// has no effect.
 func endSpan(span trace.Span, method string, out *writer) {
 	if !span.IsRecording() {
 		return

@@ -29,6 +29,11 @@ func routeNode(f *api) {
 		summary: "The last lines of this node's log, at most 512 KiB", media: "text/plain",
 	}, callLog)
 	register(f, route{
+		method: http.MethodGet, path: "/v1/cluster/state-sum", id: "get-state-sum", tag: "cluster",
+		summary: "A hash of all rows of this node, and of the rows of each kind", answers: document.StateSum{},
+		detail: "Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis.",
+	}, callStateSum)
+	register(f, route{
 		method: http.MethodGet, path: "/v1/cluster/slow-calls", id: "list-slow-calls", tag: "cluster",
 		summary: "The last slow calls of this node, newest first, at most 128", answers: document.SlowCalls{},
 		detail: "A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed.",
@@ -46,6 +51,18 @@ func callLog(c *request, _ *none) error {
 	}
 	c.sendBytes("text/plain; charset=utf-8", c.api.options.Log())
 	return nil
+}
+
+func callStateSum(c *request, _ *none) error {
+	if c.api.options.StateSum == nil {
+		return agent.Errorf(agent.CodeUnavailable, "this node has no state to hash")
+	}
+	sum, err := c.api.options.StateSum(c.r.Context())
+	if err != nil {
+		return readOutcome(err)
+	}
+	c.at(sum.Index)
+	return c.answer(reply{body: sum})
 }
 
 func callSlowCalls(c *request, _ *none) error {

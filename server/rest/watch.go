@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/agent"
 	"dormouse/api/document"
@@ -136,6 +137,7 @@ func (c *request) stream(came <-chan watched, already ...watched) error {
 	if err := out.write(": the watch is open\n\n"); err != nil {
 		return nil // the client has disconnected
 	}
+	endSpan(trace.SpanFromContext(c.r.Context()), c.r.Method, c.w) // not as long as the watch
 	for _, first := range already {
 		if last, err := out.send(first); last || err != nil {
 			return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -31,6 +32,7 @@ func bundle(dir string) (map[string][]byte, error) {
 		// The library for JavaScript names its own files with .js, as Node needs it.
 		ResolveExtensions: []string{".tsx", ".ts", ".js", ".mjs", ".css"},
 		MainFields:        []string{"module", "browser", "main"},
+		Metafile:          true,
 		LogLevel:          api.LogLevelWarning,
 	})
 	if len(result.Errors) > 0 {
@@ -59,9 +61,43 @@ func bundle(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files["index.html"] = []byte(strings.NewReplacer("{{script}}", script, "{{style}}", style).Replace(string(page)))
+	preloads, err := preloads(result.Metafile, "dist/"+script)
+	if err != nil {
+		return nil, err
+	}
+	files["index.html"] = []byte(strings.NewReplacer("{{script}}", script, "{{style}}", style, "{{preloads}}", preloads).Replace(string(page)))
 	files["assets/licenses.txt"], err = licenses(dir)
 	return files, err
+}
+
+// preloads returns the links by which a browser loads the scripts that a script needs, in any number of
+// steps, at once: those that it imports, and the pages, which it imports later. Libraries of single pages
+// are left out.
+func preloads(metafile, script string) (string, error) {
+	var meta struct {
+		Outputs map[string]struct {
+			Imports []struct{ Path, Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return "", fmt.Errorf("read the description of the bundle: %w", err)
+	}
+	if _, ok := meta.Outputs[script]; !ok {
+		return "", fmt.Errorf("the description of the bundle does not have %s", script)
+	}
+	var out strings.Builder
+	seen := map[string]bool{script: true}
+	for left := []string{script}; len(left) > 0; left = left[1:] {
+		for _, i := range meta.Outputs[left[0]].Imports {
+			if seen[i.Path] || i.Kind == "dynamic-import" && !strings.Contains(i.Path, "/all-") {
+				continue
+			}
+			seen[i.Path] = true
+			left = append(left, i.Path)
+			fmt.Fprintf(&out, "<link rel=\"modulepreload\" href=%q>\n", strings.TrimPrefix(i.Path, "dist/"))
+		}
+	}
+	return out.String(), nil
 }
 
 // licenses returns the licenses of the libraries.

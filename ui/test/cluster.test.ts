@@ -140,6 +140,79 @@ test('quotas are shown with their use', async () => {
   await close(page)
 })
 
+test('quotas of a scope are changed, refused if they are no numbers, and removed', async () => {
+  const name = 'quota-changed'
+  for (let i = 0; i < 4; i++) await call('PUT', `/v1/values/k${i}`, { bytes: 'eA==' }, name)
+  const page = await open(browser, `cluster?tab=quotas&scope=${name}`)
+  const limits = page.getByRole('region', { name: 'Limits of the scope' })
+  await limits.getByRole('button', { name: 'Change' }).click()
+  const dialog = page.getByRole('dialog', { name: `Limits of ${name}` })
+  await dialog.getByLabel(/^Keys/).fill('3')
+  await dialog.getByText('uses 4: writes that add are refused').waitFor()
+  await dialog.getByLabel(/^Keys/).fill('1,000')
+  await dialog.getByLabel(/^Bytes/).fill('2 GiB')
+  await dialog.getByLabel(/^Age of history/).fill('36 h')
+  await dialog.getByLabel(/^Requests/).fill('many')
+  await accessible(page)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('alert').getByText('“many” is no limit').waitFor()
+  await dialog.getByLabel(/^Requests/).fill('70,000')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('region', { name: `Use of ${name}` }).getByText('4 of 1,000').waitFor()
+  await limits.getByText('70,000 a second on each node').waitFor()
+  interface Scope { own_policy: boolean; policy: Record<string, number> }
+  const read = (): Promise<Scope> => call<Scope>('GET', `/v1/scopes/${name}`)
+  const { keys_max, bytes_max, history_age_ms, requests_per_second } = (await read()).policy
+  assert.deepEqual([keys_max, bytes_max, history_age_ms, requests_per_second], [1000, 2 * 1024 ** 3, 36 * 3_600_000, 70_000])
+  // Another person changes them while the form is open: it says so, and writes nothing.
+  await limits.getByRole('button', { name: 'Change' }).click()
+  assert.deepEqual([await dialog.getByLabel(/^Bytes/).inputValue(), await dialog.getByLabel(/^Age of history/).inputValue()], ['2 GiB', '36 h'])
+  await call('PUT', `/v1/scopes/${name}`, { keys_max: 7 })
+  await dialog.getByLabel(/^Keys/).fill('8')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('alert').getByText('Another person changed these limits').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  assert.equal((await read()).policy['keys_max'], 7)
+  await limits.getByRole('button', { name: 'Use the default' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Use the default' }).click()
+  await page.getByRole('region', { name: `Use of ${name}` }).getByText('default policy').waitFor()
+  assert.equal((await read()).own_policy, false)
+  await close(page)
+})
+
+test('the limits of scopes without a policy are changed', async () => {
+  const page = await open(browser, 'cluster?tab=quotas')
+  const card = page.getByRole('region', { name: 'Default policy' })
+  const set = async (text: string): Promise<void> => {
+    await card.getByRole('button', { name: 'Change' }).click()
+    await page.getByRole('dialog').getByLabel(/^Threads/).fill(text)
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await set('2,000,000')
+  await card.getByText('2,000,000').waitFor()
+  assert.equal((await call<{ threads_max?: number }>('GET', '/v1/default-policy')).threads_max, 2_000_000)
+  await set('')
+  await card.getByText('It limits nothing that a scope holds').waitFor()
+  await close(page)
+})
+
+test('a join token is created, and shown once', { skip: !token }, async () => {
+  const page = await open(browser, 'cluster?tab=tokens')
+  await page.getByRole('button', { name: 'Create a join token' }).click()
+  await page.getByRole('dialog').getByLabel('Ends after').selectOption('10 minutes')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a join token' }).click()
+  const shown = page.getByRole('dialog', { name: 'A join token' })
+  const secret = (await shown.locator('.command code').first().textContent())!
+  assert.match(secret, /^dormjoin_/)
+  await shown.getByText(/in (9|10) min/).waitFor()
+  await accessible(page)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  assert.equal((await page.content()).includes(secret), false)
+  await close(page)
+})
+
 test('slow calls of all nodes are listed with the parts of their time', async () => {
   await Promise.all(nodes.map(async (node) => {
     for (let i = 0; i < 30; i++) await fetch(`${node}/v1/values/slow`, { method: 'PUT', body: 'x'.repeat(300_000), headers: { 'Dormouse-Scope': scope, Authorization: `Bearer ${token}`, 'Content-Type': 'text/plain' } })
@@ -155,12 +228,12 @@ test('a reader is offered the quotas of their scope, and nothing of operators', 
   const page = await open(browser, `cluster?scope=${scope}`, { secret: made.secret })
   await page.getByRole('region', { name: `Use of ${scope}` }).waitFor()
   assert.deepEqual(await page.locator('.tabs a').allTextContents(), ['Quotas'])
-  assert.equal(await page.getByText('dormctl scopes put').count(), 0)
+  assert.equal(await page.getByRole('button', { name: /Change|Use the default/ }).count(), 0)
   await accessible(page)
   for (const [tab, verb] of [['members', 'cluster:read'], ['settings', 'cluster:change'], ['backups', 'cluster:backup'], ['audit', 'cluster:change'], ['tokens', 'tokens:change'], ['slow', 'cluster:change']]) {
     await page.goto(`${nodes[0]!}/ui/cluster?tab=${tab}&scope=${scope}`)
     await page.getByRole('alert').getByText(`does not include ${verb}`).waitFor()
-    assert.equal(await page.getByRole('button', { name: /Back up|Create|Revoke|Replace/ }).count(), 0)
+    assert.equal(await page.getByRole('button', { name: /Back up|Create|Revoke|Replace|Change|Use the default/ }).count(), 0)
   }
   await close(page)
 })

@@ -40,6 +40,28 @@ test('the token in the fragment leaves the address', { skip: !token }, async () 
   await close(page)
 })
 
+test('a page has its frame before the node answers, and loads its scripts at once', async () => {
+  const page = await open(browser, 'agents')
+  await page.getByRole('table', { name: 'Agents' }).waitFor()
+  assert.equal(await page.locator('#frame').isVisible(), false)
+  // No script was found only after another one had come: the page names them all.
+  const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map((e) => e.name).filter((n) => n.endsWith('.js')))
+  const named = await page.evaluate(() => [...document.querySelectorAll<HTMLLinkElement | HTMLScriptElement>('link[rel=modulepreload], script[src]')].map((e) => ('href' in e ? e.href : e.src)))
+  assert.deepEqual(scripts.sort(), named.sort())
+  let answer = (): void => undefined
+  const asked = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/v1/whoami', async (route) => {
+    await asked
+    await route.continue()
+  })
+  await page.reload()
+  await page.locator('#frame').getByText('Waiting for the node…').waitFor()
+  answer()
+  await page.getByRole('table', { name: 'Agents' }).waitFor()
+  assert.equal(await page.locator('#frame').isVisible(), false)
+  await close(page)
+})
+
 test('keys lead through the pages', async () => {
   const page = await open(browser, '')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()

@@ -55,7 +55,7 @@ What a node does not tell is left out, and errors.txt says why.`,
 
 // bundle writes the archive: whole, or not at all.
 func bundle(ctx context.Context, a *kit.App, s kit.Store, file string, cpu int) error {
-	f, err := gather(ctx, a, s, bundleWatch)
+	f, err := gather(ctx, a, s, bundleWatch, false)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ var checks = []check{
 	{"backups", checkBackups},
 	{"audit", checkAudit},
 	{"settings", checkSettings},
+	{"state", checkState},
 }
 
 // examine makes all checks.

@@ -86,6 +86,19 @@ func TestEachFaultIsFound(t *testing.T) {
 				f.Nodes[i].Status.Leader = ""
 			}
 		}, []string{"problem leader "}},
+		"a node with another row": {func(f *facts) {
+			f.StatesAsked = true
+			for i := range f.Nodes {
+				kinds := []document.KindSum{document.NewKindSum("thread", 2, 90, 7), document.NewKindSum("timer", uint64(i/2), 40, 8)}
+				f.Nodes[i].State = &document.StateSum{Node: f.Nodes[i].Member.ID, Index: 9, Hash: fmt.Sprint(i / 2), Kinds: kinds}
+			}
+		}, []string{"problem state n3"}},
+		"states of several indexes": {func(f *facts) {
+			f.StatesAsked = true
+			for i := range f.Nodes {
+				f.Nodes[i].State = &document.StateSum{Index: uint64(9 + i), Hash: "h"}
+			}
+		}, []string{"warning state "}},
 		"two leaders":             {func(f *facts) { f.Nodes[2].Status.Leader = "n2" }, []string{"warning leader n3"}},
 		"one node down":           {func(f *facts) { down(f, 1) }, []string{"problem nodes n2", "problem quorum "}},
 		"two nodes down":          {func(f *facts) { down(f, 1); down(f, 2) }, []string{"problem nodes n2", "problem nodes n3", "problem quorum "}},

@@ -25,11 +25,13 @@ type report struct {
 
 func doctorCommand(a *kit.App) *cobra.Command {
 	var watch time.Duration
+	var state bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Find out what is wrong with the cluster, and what to do", Args: cli.Exactly(),
 		Long: `doctor asks every node for its status, settings and metrics, and checks them: leader,
 quorum, lag, versions, clocks, disks and their flushes, compactions, certificates,
-gossip, backups, audit log and settings. It changes nothing.
+gossip, backups, audit log and settings. It changes nothing. With --state it also compares all
+rows of the nodes, each of which then reads all of its data.
 
 With tokens it needs one that may change the cluster. It exits with 0 if nothing is
 wrong, 7 if there are warnings, and 8 if there are problems.`,
@@ -40,7 +42,7 @@ wrong, 7 if there are warnings, and 8 if there are problems.`,
 				return cli.Usagef("--watch is %v: use 0 to 1m", watch)
 			}
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
-				f, err := gather(ctx, a, s, watch)
+				f, err := gather(ctx, a, s, watch, state)
 				if err != nil {
 					return err
 				}
@@ -49,6 +51,7 @@ wrong, 7 if there are warnings, and 8 if there are problems.`,
 		},
 	}
 	cmd.Flags().DurationVar(&watch, "watch", watchDefault, "how long to look at the nodes' counters")
+	cmd.Flags().BoolVar(&state, "state", false, "also compare all rows of the nodes")
 	return cmd
 }
 

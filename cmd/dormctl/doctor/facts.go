@@ -20,6 +20,8 @@ type facts struct {
 	At      time.Time
 	Cluster layout.ClusterStatus // as the first node that answered sees it
 	Nodes   []nodeFacts
+
+	StatesAsked bool // the nodes were asked for the hash of their rows
 }
 
 // nodeFacts are the facts of one member. What could not be asked is absent, and its error is set.
@@ -35,6 +37,9 @@ type nodeFacts struct {
 	Clock      time.Duration // this machine's clock minus the node's
 	ClockBound time.Duration // the most by which Clock is wrong; 0 means that the clock is unknown
 	Expires    []certificate
+
+	State    *document.StateSum
+	StateErr error // why there is no State
 }
 
 // certificate is the certificate of one address of a node.
@@ -43,8 +48,8 @@ type certificate struct {
 	NotAfter time.Time
 }
 
-// gather asks all members twice, watch apart.
-func gather(ctx context.Context, a *kit.App, s kit.Store, watch time.Duration) (*facts, error) {
+// gather asks all members twice, watch apart, and for the hash of their rows if state is set.
+func gather(ctx context.Context, a *kit.App, s kit.Store, watch time.Duration, state bool) (*facts, error) {
 	status, err := s.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -69,6 +74,9 @@ func gather(ctx context.Context, a *kit.App, s kit.Store, watch time.Duration) (
 	each(func(n *nodeFacts) { n.Before, _ = metricsOf(ctx, client, n) })
 	pause.For(ctx, watch)
 	each(func(n *nodeFacts) { ask(ctx, a, client, n) })
+	if state {
+		gatherStates(ctx, client, each, f)
+	}
 	return f, nil
 }
 

@@ -17,7 +17,8 @@ func leaveCommand(a *kit.App) *cobra.Command {
 first. Then the node is no longer a member, and its process ends with exit code 7. The
 command returns once all of that is committed. The cluster refuses the node's data
 directory from then on; a node with an empty one may join under the same name. A host
-may join again with a new process. To stop a node for a while, stop its process.`,
+may join again with a new process. To stop a node for a while, use dormctl drain
+and stop its process.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangeLeave, args[0]) },
 	}
 }
@@ -75,4 +76,5 @@ var changed = map[layout.Change]string{
 	layout.ChangePromote:  "it votes once it has caught up: dormctl members shows when",
 	layout.ChangeDemote:   "it has no vote any more, and still receives the log",
 	layout.ChangeTransfer: "leadership was handed over",
+	layout.ChangeResume:   "it may own partitions again: the leader gives it its share",
 }

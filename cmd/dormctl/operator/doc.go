@@ -12,6 +12,6 @@ import (
 func Add(root *cobra.Command, app *kit.App) {
 	root.AddCommand(
 		statusCommand(app), membersCommand(app), placementCommand(app),
-		leaveCommand(app), transferCommand(app), promoteCommand(app), demoteCommand(app), certsCommand(app), clusterKeyCommand(app), joinTokenCommand(app), auditCommand(app), uiCommand(app),
+		leaveCommand(app), transferCommand(app), promoteCommand(app), demoteCommand(app), drainCommand(app), resumeCommand(app), certsCommand(app), clusterKeyCommand(app), joinTokenCommand(app), auditCommand(app), uiCommand(app),
 	)
 }

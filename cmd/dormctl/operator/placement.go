@@ -17,10 +17,14 @@ import (
 // trailDefault is the default of --events.
 const trailDefault = 10
 
+// pinsShown is the most pins that are listed for people.
+const pinsShown = 10
+
 func placementCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("placement", "Which node owns which partition of the instances", placementLs(a), placementExplain(a))
+	cmd := cli.Group("placement", "Which node owns which partition of the instances", placementLs(a), placementExplain(a), placementMove(a), placementUnpin(a))
 	cmd.Long = `The keys of live instances are hashed into 4,096 partitions. Each partition has one
-owner, under an epoch that is never used again, while that node renews its lease.`
+owner, under an epoch that is never used again, while that node renews its lease.
+Operators may pin a partition to a member (move), or drain a member (dormctl drain).`
 	return cmd
 }
 
@@ -72,6 +76,8 @@ type shareDoc struct {
 	Coming   int      `json:"coming"`
 	Host     bool     `json:"host,omitempty"`
 	Handlers []string `json:"handlers,omitempty"`
+
+	DrainedAt int64 `json:"drained_at,omitzero"`
 }
 
 type moveDoc struct {
@@ -87,21 +93,27 @@ func printShares(a *kit.App, p layout.Placement) error {
 	doc := struct {
 		Nodes  []shareDoc `json:"nodes"`
 		Free   int        `json:"free"`
+		Pins   []pinDoc   `json:"pins"`
 		Events []moveDoc  `json:"events"`
-	}{Nodes: []shareDoc{}, Free: p.Free, Events: []moveDoc{}}
-	shares := cli.Grid{Head: []string{"node", "zone", "weight", "lease", "partitions", "draining", "coming", "go handlers"}}
+	}{Nodes: []shareDoc{}, Free: p.Free, Pins: pinsOf(p), Events: []moveDoc{}}
+	shares := cli.Grid{Head: []string{"node", "zone", "weight", "lease", "drained", "partitions", "draining", "coming", "go handlers"}}
 	for _, n := range p.Nodes {
 		doc.Nodes = append(doc.Nodes, shareDoc(n))
-		lease := "no"
-		if n.Leased {
-			lease = "yes"
-		}
-		shares.Add(n.Node, n.Zone, strconv.Itoa(n.Weight), lease, strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming),
+		shares.Add(n.Node, n.Zone, strconv.Itoa(n.Weight), kit.Yes(n.Leased), kit.Yes(n.DrainedAt != 0), strconv.Itoa(n.Owned), strconv.Itoa(n.Draining), strconv.Itoa(n.Coming),
 			strings.Join(n.Handlers, " "))
 	}
+	var notes []string
 	if p.Free > 0 {
-		shares.Note = fmt.Sprintf("%d partitions have no owner", p.Free)
+		notes = append(notes, fmt.Sprintf("%d partitions have no owner", p.Free))
 	}
+	if n := len(p.Pins); n > pinsShown {
+		notes = append(notes, fmt.Sprintf("%d partitions are pinned: -o json lists them", n))
+	} else {
+		for _, pin := range p.Pins {
+			notes = append(notes, fmt.Sprintf("partition %d is pinned to %s", pin.Partition, pin.Node))
+		}
+	}
+	shares.Note = strings.Join(notes, "\n")
 	trail := cli.Grid{Head: []string{"time", "what", "from", "to", "partitions", "why"}, Apart: true}
 	for _, e := range p.Events {
 		at := time.UnixMilli(e.Time).UTC().Format(time.RFC3339)
@@ -118,9 +130,10 @@ func printShares(a *kit.App, p layout.Placement) error {
 }
 
 type candidateDoc struct {
-	Node   string  `json:"node"`
-	Weight int     `json:"weight"`
-	Score  float64 `json:"score"`
+	Node    string  `json:"node"`
+	Weight  int     `json:"weight"`
+	Score   float64 `json:"score"`
+	Drained bool    `json:"drained,omitzero"`
 }
 
 type explainedDoc struct {
@@ -132,6 +145,7 @@ type explainedDoc struct {
 	Since      int64          `json:"since"`
 	SinceIndex uint64         `json:"since_index"`
 	Why        string         `json:"why"`
+	Pin        *pinDoc        `json:"pin,omitempty"`
 	Candidates []candidateDoc `json:"candidates"`
 	Moves      *int           `json:"moves,omitempty"`
 	ThenOwner  *string        `json:"then_owner,omitempty"`
@@ -146,16 +160,23 @@ func printExplained(a *kit.App, p layout.Placement) error {
 		Partition: of.ID, State: string(of.State), Owner: of.Owner, Epoch: of.Epoch, To: of.To,
 		Since: of.Since, SinceIndex: of.SinceIndex, Why: of.Why, Candidates: []candidateDoc{},
 	}
-	g := cli.Grid{Head: []string{"partition", "state", "owner", "epoch", "to", "why", "candidates"}}
+	g := cli.Grid{Head: []string{"partition", "state", "owner", "epoch", "to", "pinned to", "why", "candidates"}}
 	ranked := ""
 	for _, c := range p.Candidates {
-		doc.Candidates = append(doc.Candidates, candidateDoc{c.Node, c.Weight, c.Score})
+		doc.Candidates = append(doc.Candidates, candidateDoc{c.Node, c.Weight, c.Score, c.Drained})
 		if ranked != "" {
 			ranked += ", "
 		}
 		ranked += c.Node
+		if c.Drained {
+			ranked += " (drained)"
+		}
 	}
-	g.Add(strconv.Itoa(of.ID), string(of.State), of.Owner, strconv.FormatUint(of.Epoch, 10), of.To, of.Why, ranked)
+	pinned := ""
+	if pins := pinsOf(p); len(pins) > 0 {
+		doc.Pin, pinned = &pins[0], pins[0].Node
+	}
+	g.Add(strconv.Itoa(of.ID), string(of.State), of.Owner, strconv.FormatUint(of.Epoch, 10), of.To, pinned, of.Why, ranked)
 	if f := p.Forecast; f != nil {
 		doc.Moves, doc.ThenOwner = &f.Moves, &f.Owner
 		g.Note = fmt.Sprintf("then %d partitions would move, and %q would own this one", f.Moves, f.Owner)

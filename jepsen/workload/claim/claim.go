@@ -139,13 +139,46 @@ func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 	if p.Rand.IntN(16) == 0 {
 		return // let the holding expire
 	}
+	if p.Rand.IntN(3) == 0 {
+		w.retake(ctx, p, key, h)
+		return
+	}
 	h.TTL = 0
 	if p.Rand.IntN(6) == 0 {
 		h.To = workload.HolderName(p.Rand.IntN(p.ID + 2))
 	}
+	wait := w.beside(ctx, p, key, h.Epoch)
 	if next, err := w.release(ctx, p, key, h); err == nil && next.Epoch > 0 {
 		w.given(key, next.Epoch)
 	}
+	wait()
+}
+
+// retake takes the claim again, which ends the holding, beside writes under its epoch, and
+// releases it.
+func (w *claim) retake(ctx context.Context, p *workload.Process, key string, h Call) {
+	wait := w.beside(ctx, p, key, h.Epoch)
+	again, err := w.take(ctx, p, key, Call{Holder: h.Holder, TTL: h.TTL})
+	wait()
+	if err != nil {
+		return
+	}
+	w.given(key, again.Epoch)
+	_, _ = w.release(ctx, p, key, Call{Holder: h.Holder, Epoch: again.Epoch})
+}
+
+// besideMax bounds the writes beside a call that ends a holding.
+const besideMax = 3
+
+// beside begins some writes under an epoch, of the same client, so that they share an entry of
+// the log with the call that follows. The returned wait waits for them.
+func (w *claim) beside(ctx context.Context, p *workload.Process, key string, epoch uint64) (wait func()) {
+	var writes sync.WaitGroup
+	for i := range p.Rand.IntN(besideMax + 1) {
+		twin := p.Twin(i)
+		writes.Go(func() { w.write(ctx, twin, key, epoch) })
+	}
+	return writes.Wait
 }
 
 // given records an epoch that a holder was given.

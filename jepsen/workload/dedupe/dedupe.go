@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
 )
@@ -35,7 +34,7 @@ const (
 // New returns workload dedupe.
 func New() workload.Workload { return &dedupe{keys: workload.NewKeys("d", keys, calls)} }
 
-func (*dedupe) Name() string { return check.HurriedWorkload }
+func (*dedupe) Name() string { return "dedupe" }
 
 func (*dedupe) About() string {
 	return "commits sent again under their request ids, in parallel and late: each applies at most once, and gets one answer"
@@ -88,12 +87,12 @@ func (w *dedupe) Run(ctx context.Context, p *workload.Process) {
 			}
 		case kind < 17:
 			key := w.keys.Pick(p)
-			_, _ = w.commit(ctx, p, workload.CallCommit, key, w.draw(p, key))
+			_, _ = w.commit(ctx, workload.CallMax, p, workload.CallCommit, key, w.draw(p, key))
 		case kind < 18:
 			if r := w.pool.pick(p); r != nil && r.answered.Load() {
 				other := r.in
 				other.Token = w.tokens.Add(1)
-				_, _ = w.commit(ctx, p, callMismatch, r.key, other)
+				_, _ = w.commit(ctx, workload.CallMax, p, callMismatch, r.key, other)
 			}
 		default:
 			if key := w.keys.Pick(p); p.Rand.IntN(2) == 0 {
@@ -115,12 +114,11 @@ func (w *dedupe) draw(p *workload.Process, key string) dedupeIn {
 
 // attempt makes one attempt of a request. It cancels most attempts early.
 func (w *dedupe) attempt(ctx context.Context, p *workload.Process, r *request) {
+	most := workload.CallMax
 	if p.Rand.IntN(3) > 0 {
-		hurry, cancel := context.WithTimeout(ctx, time.Duration(1+p.Rand.Int64N(int64(hurryMax))))
-		defer cancel()
-		ctx = hurry
+		most = time.Duration(1 + p.Rand.Int64N(int64(hurryMax)))
 	}
-	out, err := w.commit(ctx, p, workload.CallCommit, r.key, r.in)
+	out, err := w.commit(ctx, most, p, workload.CallCommit, r.key, r.in)
 	if err != nil {
 		return
 	}
@@ -128,8 +126,8 @@ func (w *dedupe) attempt(ctx context.Context, p *workload.Process, r *request) {
 	w.pool.tell(r.key, out.Rev)
 }
 
-func (w *dedupe) commit(ctx context.Context, p *workload.Process, call, key string, in dedupeIn) (dedupeOut, error) {
-	return workload.Call(ctx, p, call, key, true, in, func(ctx context.Context) (dedupeOut, error) {
+func (w *dedupe) commit(ctx context.Context, most time.Duration, p *workload.Process, call, key string, in dedupeIn) (dedupeOut, error) {
+	return workload.CallFor(ctx, most, p, call, key, true, in, func(ctx context.Context) (dedupeOut, error) {
 		token := fmt.Sprint(in.Token)
 		result, err := p.Client.Commit(ctx, agent.Commit{
 			Scope:   p.Scope,

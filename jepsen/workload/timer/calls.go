@@ -11,21 +11,24 @@ func alarmRef(p *workload.Process, key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: alarmManager, Key: key}
 }
 
-// put sets a timer with a unique name.
-func (w *timer) put(ctx context.Context, p *workload.Process, key string, in timerCall) (timersSeen, error) {
+// put sets a timer, under a unique name.
+func (w *timer) put(ctx context.Context, p *workload.Process, key string, in timerCall) {
 	in.Name = workload.WriteName(p, w.names.Add(1))
-	w.mu.Lock()
-	w.set[key] = append(w.set[key], in.Name)
-	w.mu.Unlock()
-	t := agent.Timer{Manager: alarmManager, Key: key, ID: in.Name, Next: in.At, Type: "append"}
+	if in.Again == "" {
+		w.mu.Lock()
+		w.set[key] = append(w.set[key], in.Name)
+		w.mu.Unlock()
+	}
+	t := agent.Timer{Manager: alarmManager, Key: key, ID: in.id(), Next: in.At, Type: "append"}
 	t.Data = agent.JSON(`{"entries":{"payload":` + string(workload.MarkOf(in.Name)) + `}}`)
 	if in.Every {
 		t.Cron, t.Missed, t.CatchUp = everySecond, agent.MissedCatchUp, agent.TimerCatchUpMax
 	}
-	return workload.Call(ctx, p, callSet, key, true, in, func(ctx context.Context) (timersSeen, error) {
+	_, err := workload.Call(ctx, p, callSet, key, true, in, func(ctx context.Context) (timersSeen, error) {
 		_, err := p.Client.In(p.Scope).PutTimer(ctx, t)
 		return timersSeen{}, err
 	})
+	w.keep(p, key, in, err)
 }
 
 func (*timer) cancel(ctx context.Context, p *workload.Process, key, name string) (timersSeen, error) {

@@ -23,7 +23,7 @@ func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
 		if key == "" {
 			return nil
 		}
-		a := &alarms{key: key, findings: f, set: map[string]*alarm{}, shifted: shifted}
+		a := &alarms{key: key, findings: f, set: map[string]*alarm{}, ids: map[string][]*alarm{}, shifted: shifted}
 		if err := a.judge(ops); err != nil {
 			return err
 		}
@@ -44,19 +44,21 @@ func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
 type alarms struct {
 	key      string
 	findings *workload.Findings
-	set      map[string]*alarm // :: name → the timer
-	last     *history.Op       // the final read
-	fired    int               // number of entries in the final read
+	set      map[string]*alarm   // :: name → the set
+	ids      map[string][]*alarm // :: id → the sets of the timer, which one process makes one after the other
+	last     *history.Op         // the final read
+	fired    int                 // number of entries in the final read
 	shifted  bool
 }
 
-// alarm is one timer.
+// alarm is one set of a timer.
 type alarm struct {
 	timerCall
 	op      history.Op  // the call that set it
 	pended  *history.Op // a cancel that found it pending
 	missed  *history.Op // a cancel, invoked after it was set, that did not find it
-	dubious bool        // a cancel whose outcome is unknown, or that may have come before it was set
+	dubious bool        // a cancel whose outcome is unknown, or that may have come before or after the set
+	after   *alarm      // the next set of the timer, unless that was refused
 }
 
 func (a *alarms) judge(ops []history.Op) error {
@@ -68,7 +70,14 @@ func (a *alarms) judge(ops []history.Op) error {
 		if err != nil {
 			return err
 		}
-		a.set[in.Name] = &alarm{timerCall: in, op: op}
+		t := &alarm{timerCall: in, op: op}
+		a.set[in.Name] = t
+		if sets := a.ids[in.id()]; len(sets) > 0 && op.Outcome != history.Refused {
+			sets[len(sets)-1].after = t
+		}
+		if len(a.ids[in.id()]) == 0 || op.Outcome != history.Refused {
+			a.ids[in.id()] = append(a.ids[in.id()], t)
+		}
 	}
 	for _, op := range ops {
 		if op.Call != callCancel {
@@ -100,12 +109,15 @@ func (a *alarms) cancelled(op history.Op) error {
 	if err != nil {
 		return err
 	}
-	t := a.set[in.Name]
-	if t == nil || op.Outcome == history.Refused {
+	sets := a.ids[in.Name]
+	if len(sets) == 0 || op.Outcome == history.Refused {
 		return nil
 	}
-	if op.Outcome == history.Unknown {
-		t.dubious = true
+	t := a.current(sets, op)
+	if t == nil || op.Outcome == history.Unknown {
+		for _, t := range sets {
+			t.dubious = true
+		}
 		return nil
 	}
 	out, err := history.Decode[timersSeen](op.Out)
@@ -125,13 +137,35 @@ func (a *alarms) cancelled(op history.Op) error {
 	return nil
 }
 
+// current returns the set that a cancel concerns, or nil if another set overlaps it.
+func (a *alarms) current(sets []*alarm, op history.Op) *alarm {
+	if len(sets) == 1 {
+		return sets[0]
+	}
+	var now *alarm
+	for _, t := range sets {
+		switch {
+		case t.op.Invoke > op.Return: // later
+		case t.op.Outcome != history.OK || t.op.Return > op.Invoke:
+			return nil
+		default:
+			now = t
+		}
+	}
+	return now
+}
+
 // judgeRead judges a read alone: no unknown timer has fired, and none too often or too
 // early. It returns how often each timer has fired.
 func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int) {
 	times = map[string]int{}
+	newest := map[string]*alarm{} // :: id → the newest set that has fired so far
 	for _, e := range seen.Fired {
 		times[e.Name]++
 		t := a.set[e.Name]
+		if t != nil {
+			a.judgeOrder(op, t, newest)
+		}
 		switch {
 		case t == nil:
 			a.findings.Add("fired from nowhere", a.key, []history.Op{op}, "call %d found an occurrence of %s, which no call set", op.ID, e.Name)
@@ -148,15 +182,35 @@ func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int
 		}
 	}
 	for _, p := range seen.Pending {
-		a.judgePending(op, p, times[p.Name])
+		a.judgePending(op, p, times)
 	}
 	return times
 }
 
+// judgeOrder checks that no set of a timer fires after a later set of it has fired.
+func (a *alarms) judgeOrder(op history.Op, t *alarm, newest map[string]*alarm) {
+	before := newest[t.id()]
+	if before != nil && before.op.Invoke > t.op.Invoke {
+		a.findings.Add("fired after it was replaced", a.key, []history.Op{t.op, before.op, op}, "call %d replaced the set of timer %s of call %d, and call %d found that it fired later",
+			before.op.ID, t.id(), t.op.ID, op.ID)
+		return
+	}
+	newest[t.id()] = t
+}
+
 // judgePending checks that a pending timer has fired exactly as often as it was
 // acknowledged.
-func (a *alarms) judgePending(op history.Op, p timerSeen, times int) {
-	t := a.set[p.Name]
+func (a *alarms) judgePending(op history.Op, p timerSeen, all map[string]int) {
+	var t *alarm // the newest set that may have been made
+	for _, s := range a.ids[p.Name] {
+		if s.op.Invoke <= op.Return {
+			t = s
+		}
+	}
+	times := 0
+	if t != nil {
+		times = all[t.Name]
+	}
 	switch {
 	case t == nil:
 		a.findings.Add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which no call set", op.ID, p.Name)
@@ -183,11 +237,11 @@ func (a *alarms) judgeEvery(op history.Op, t *alarm, p timerSeen, times int) {
 }
 
 // judgeLast checks that every timer which fires once has fired, unless it was
-// cancelled.
+// cancelled or replaced.
 func (a *alarms) judgeLast(op history.Op, times map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(a.set)) {
 		t := a.set[name]
-		if t.Every || times[name] > 0 || t.op.Outcome != history.OK || t.pended != nil || t.dubious {
+		if t.Every || times[name] > 0 || t.op.Outcome != history.OK || t.pended != nil || t.dubious || t.after != nil {
 			continue
 		}
 		shown := []history.Op{t.op, op}

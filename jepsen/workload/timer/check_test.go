@@ -21,6 +21,9 @@ func TestTimerFindsEachWrong(t *testing.T) {
 		return workloadtest.OK(1, at, at+10, callSet, anAlarm, timerCall{Name: name, At: due}, timersSeen{})
 	}
 	every := workloadtest.OK(1, 10, 20, callSet, anAlarm, timerCall{Name: "e", Every: true}, timersSeen{})
+	again := func(at int, name, id string, due int64) history.Op {
+		return workloadtest.OK(1, at, at+10, callSet, anAlarm, timerCall{Name: name, Again: id, At: due}, timersSeen{})
+	}
 	cancels := func(at int, name string, existed bool) history.Op {
 		return workloadtest.OK(2, at, at+10, callCancel, anAlarm, timerCall{Name: name}, timersSeen{Existed: existed})
 	}
@@ -52,6 +55,15 @@ func TestTimerFindsEachWrong(t *testing.T) {
 		{"every second", "", workloadtest.Script{every, read(callFinal, pends(fired("e", "e"), seconds))}, nil},
 		{"every second, before it was reckoned", "", workloadtest.Script{every, read(callFinal, pends(fired(), timerSeen{Name: "e", Every: true, Set: 2500}))}, nil},
 		{"every second, and the clock jumped", "", workloadtest.Script{every, read(callFinal, pends(fired("e"), seconds))}, shifted},
+		{"replaced, and fired", "", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 5500), read(callFinal, fired("b"))}, nil},
+		{"fired, replaced, and fired", "", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 5500), read(callFinal, fired("a", "b"))}, nil},
+		{"replaced, and cancelled", "", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 5500), cancels(50, "a", true), read(callFinal, fired())}, nil},
+		{"cancelled while it was replaced", "", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 5500), cancels(35, "a", true), read(callFinal, fired())}, nil},
+		{"cancelled, and replaced", "", workloadtest.Script{sets(10, "a", 5000), cancels(30, "a", true), again(50, "b", "a", 5500), read(callFinal, fired("b"))}, nil},
+		{"not replaced", "", workloadtest.Script{sets(10, "a", 5000), workloadtest.Refused(again(30, "b", "a", 5500), "overloaded"), read(callFinal, fired("a"))}, nil},
+		{"replaced, and fired at the old time", "fired early", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 9000), read(workload.CallRead, fired("b"))}, nil},
+		{"replaced, and lost", "occurrence lost", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 5500), read(callFinal, fired("a"))}, nil},
+		{"the older set fires last", "fired after it was replaced", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 5500), read(workload.CallRead, fired("b", "a"))}, nil},
 		{"never fired", "occurrence lost", workloadtest.Script{sets(10, "a", 5000), read(callFinal, fired())}, nil},
 		{"never fired, and pends", "occurrence lost", workloadtest.Script{sets(10, "a", 5000), read(callFinal, pends(fired(), timerSeen{Name: "a", Next: 5000}))}, nil},
 		{"gone, and nobody cancelled it", "occurrence lost", workloadtest.Script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired())}, nil},
@@ -83,7 +95,8 @@ func TestTimerFindsEachWrong(t *testing.T) {
 type store struct {
 	r       *rand.Rand
 	now     int64
-	pending map[string]*timerSeen
+	pending map[string]*timerSeen // :: id
+	names   map[string]string     // :: id → name of the newest set
 	fired   []timerFired
 }
 
@@ -96,7 +109,8 @@ func (s *store) do(call string, in any) any {
 	case call == callSet && s.r.IntN(20) == 0:
 		return nil
 	case call == callSet:
-		s.pending[c.Name] = &timerSeen{Name: c.Name, Every: c.Every, Next: c.At, Set: s.now}
+		s.names[c.id()] = c.Name
+		s.pending[c.id()] = &timerSeen{Name: c.id(), Every: c.Every, Next: c.At, Set: s.now}
 		if c.Every {
 			s.pending[c.Name].Next = (s.now/1000 + 1) * 1000
 		}
@@ -116,7 +130,7 @@ func (s *store) do(call string, in any) any {
 func (s *store) fire() {
 	for _, name := range slices.Sorted(maps.Keys(s.pending)) {
 		for t := s.pending[name]; t != nil && t.Next <= s.now; t = s.pending[name] {
-			s.fired = append(s.fired, timerFired{Name: name, At: s.now})
+			s.fired = append(s.fired, timerFired{Name: s.names[name], At: s.now})
 			if t.Next += 1000; !t.Every {
 				delete(s.pending, name)
 			}
@@ -125,16 +139,21 @@ func (s *store) fire() {
 }
 
 func storeHistory(seed uint64, processes, calls int) *history.History {
-	s := &store{r: rand.New(rand.NewPCG(seed, 19)), now: 1_700_000_000_500, pending: map[string]*timerSeen{}}
+	s := &store{r: rand.New(rand.NewPCG(seed, 19)), now: 1_700_000_000_500, pending: map[string]*timerSeen{}, names: map[string]string{}}
 	n := 0
 	var set []string
+	own, last := map[int]string{}, map[int]string{} // :: process → its timer, and its newest set
 	run := workloadtest.SoundRun{R: s.r, Processes: processes, Calls: calls, Apply: s.do}
-	run.Begin = func(int) (string, any) {
+	run.Begin = func(process int) (string, any) {
 		n++
 		switch draw := s.r.IntN(20); {
+		case draw < 4 && own[process] != "" && s.names[own[process]] == last[process]: // the set before was applied
+			last[process] = fmt.Sprint("t", n)
+			return callSet, timerCall{Name: last[process], Again: own[process], At: s.now + s.r.Int64N(500)}
 		case draw < 8:
 			set = append(set, fmt.Sprint("t", n))
-			return callSet, timerCall{Name: set[len(set)-1], At: s.now + s.r.Int64N(500)}
+			own[process], last[process] = set[len(set)-1], set[len(set)-1]
+			return callSet, timerCall{Name: own[process], At: s.now + s.r.Int64N(500)}
 		case draw == 8:
 			return callSet, timerCall{Name: fmt.Sprint("e", n), Every: true}
 		case draw < 13 && len(set) > 0:
@@ -146,8 +165,8 @@ func storeHistory(seed uint64, processes, calls int) *history.History {
 	h := run.History(anAlarm)
 	end := workloadtest.Script(h.Ops).End()
 	s.now += 2 * time.Second.Milliseconds() // all timers that fire once are due; recurring ones have fired some more times
-	last := workloadtest.OK(99, end, end+1, callFinal, anAlarm, timerCall{}, s.do(callFinal, timerCall{}))
-	return append(workloadtest.Script(h.Ops), last).History()
+	final := workloadtest.OK(99, end, end+1, callFinal, anAlarm, timerCall{}, s.do(callFinal, timerCall{}))
+	return append(workloadtest.Script(h.Ops), final).History()
 }
 
 func TestTimerPassesSoundRuns(t *testing.T) {
@@ -161,7 +180,10 @@ func spoilTimer(r *rand.Rand, h *history.History) string {
 	acknowledged := map[string]bool{}
 	for _, op := range h.Ops {
 		if in, err := history.Decode[timerCall](op.In); err == nil && op.Call == callSet && op.Outcome == history.OK {
-			acknowledged[in.Name] = true
+			acknowledged[in.Name] = in.Again == ""
+		}
+		if in, err := history.Decode[timerCall](op.In); err == nil && op.Call == callSet {
+			delete(acknowledged, in.Again)
 		}
 		if in, err := history.Decode[timerCall](op.In); err == nil && op.Call == callCancel {
 			delete(acknowledged, in.Name)

@@ -13,16 +13,24 @@ import (
 )
 
 // timer sets timers of live instances, which fire once or every second, and cancels
-// some. A firing leaves an entry with the timer's name in the instance's thread, in
-// the commit that acknowledges the occurrence. So at each index thread and timers
-// together show how often each timer has fired.
+// some. A third of the sets replaces a timer of the same process. A
+// firing leaves an entry with the name of the set in the instance's thread, in the commit
+// that acknowledges the occurrence. So at each index thread and timers together show how
+// often each set has fired.
 type timer struct {
 	keys    *workload.Keys
 	names   atomic.Int64 // number of timers so far; numbers them
 	managed workload.Managed
 
 	mu  sync.Mutex
-	set map[string][]string // :: key → names of timers, oldest first; guarded by mu
+	set map[string][]string // :: key → ids of timers, oldest first; guarded by mu
+	own map[owned]string    // the timer that a process may replace; guarded by mu
+}
+
+// owned is an instance whose timers a process has set.
+type owned struct {
+	process int
+	key     string
 }
 
 const (
@@ -38,7 +46,7 @@ const (
 // New returns workload timer.
 func New() workload.Workload {
 	return &timer{
-		keys: workload.NewSharedKeys(alarmPrefix, alarmWidth, alarmCallsMax), set: map[string][]string{},
+		keys: workload.NewSharedKeys(alarmPrefix, alarmWidth, alarmCallsMax), set: map[string][]string{}, own: map[owned]string{},
 		managed: workload.Managed{Manager: agent.Manager{
 			Name: alarmManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: workload.CounterIdle,
 		}},
@@ -59,10 +67,11 @@ const (
 	callFinal  = "final"
 )
 
-// timerCall is the input of the setting or the cancellation of a timer with a unique
-// name.
+// timerCall is the input of the setting or the cancellation of a timer. The name of a set
+// is unique.
 type timerCall struct {
-	Name  string `json:"name,omitempty"`
+	Name  string `json:"name,omitempty"`  // of a cancellation: the timer's id
+	Again string `json:"again,omitempty"` // the id of the timer that it replaces; "" means a new timer, with the id Name
 	At    int64  `json:"at,omitempty"`    // Unix ms; of a timer that fires once
 	Every bool   `json:"every,omitempty"` // fires every second; otherwise once
 }
@@ -74,16 +83,24 @@ type timersSeen struct {
 	Fired   []timerFired `json:"fired,omitempty"` // the thread's entries
 }
 
+// id returns the id of the timer.
+func (c timerCall) id() string {
+	if c.Again != "" {
+		return c.Again
+	}
+	return c.Name
+}
+
 // timerSeen is a timer with its next occurrence and the time when it was set, in Unix
 // ms.
 type timerSeen struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"` // its id
 	Every bool   `json:"every,omitempty"`
 	Next  int64  `json:"next"` // 0 if not computed yet
 	Set   int64  `json:"set"`
 }
 
-// timerFired is the entry of an occurrence, with the log's time.
+// timerFired is the entry of an occurrence: the name of its set, and the log's time.
 type timerFired struct {
 	Name string `json:"name"`
 	At   int64  `json:"at"`
@@ -98,9 +115,12 @@ func (w *timer) Run(ctx context.Context, p *workload.Process) {
 		switch draw := p.Rand.IntN(20); {
 		case draw < 8:
 			in := timerCall{At: time.Now().Add(time.Duration(p.Rand.Int64N(int64(alarmAhead)))).UnixMilli()}
-			_, _ = w.put(ctx, p, key, in)
+			if p.Rand.IntN(2) == 0 {
+				in.Again = w.mine(p, key)
+			}
+			w.put(ctx, p, key, in)
 		case draw == 8:
-			_, _ = w.put(ctx, p, key, timerCall{Every: true})
+			w.put(ctx, p, key, timerCall{Every: true})
 		case draw < 13:
 			if name := w.some(p, key); name != "" {
 				_, _ = w.cancel(ctx, p, key, name)
@@ -108,6 +128,23 @@ func (w *timer) Run(ctx context.Context, p *workload.Process) {
 		default:
 			_, _ = w.read(ctx, p, workload.CallRead, key)
 		}
+	}
+}
+
+// mine returns the timer that the process set last and may replace, or "".
+func (w *timer) mine(p *workload.Process, key string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.own[owned{p.ID, key}]
+}
+
+// keep records that a set with an answer may be followed by another one of the same timer.
+// One whose outcome is unknown may apply later, so no other follows it.
+func (w *timer) keep(p *workload.Process, key string, in timerCall, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if delete(w.own, owned{p.ID, key}); err == nil && !in.Every {
+		w.own[owned{p.ID, key}] = in.id()
 	}
 }
 

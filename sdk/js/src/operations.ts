@@ -92,6 +92,7 @@ export const reads: ReadonlySet<string> = new Set([
   'GET /v1/cluster/profile',
   'GET /v1/cluster/settings',
   'GET /v1/cluster/slow-calls',
+  'GET /v1/cluster/state-sum',
   'GET /v1/conversations',
   'GET /v1/conversations/{id}',
   'GET /v1/conversations/{id}/messages',

@@ -505,6 +505,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move all partitions of a member to others, and give it none: it stays a member
+         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         */
+        post: operations["drain-node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/history": {
         parameters: {
             query?: never;
@@ -645,6 +665,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the drain of a member, which may own partitions again
+         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         */
+        post: operations["resume-node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/settings": {
         parameters: {
             query?: never;
@@ -677,6 +717,26 @@ export interface paths {
          * @description A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed. The answer is what this node knows. The caller needs one of these rights: cluster:change.
          */
         get: operations["list-slow-calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/state-sum": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A hash of all rows of this node, and of the rows of each kind
+         * @description Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-state-sum"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1500,6 +1560,30 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/placement/partitions/{partition}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Move a partition to a member, and keep it there until the pin is removed, or the member is drained or leaves
+         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         */
+        put: operations["pin-partition"];
+        post?: never;
+        /**
+         * Remove the pin of a partition, which is placed as others are from then on
+         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         */
+        delete: operations["unpin-partition"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4459,6 +4543,19 @@ export interface components {
              */
             ttl_ms?: number | null;
         };
+        KindSum: {
+            /**
+             * Format: int64
+             * @description Of keys and values, before compression
+             */
+            bytes: number;
+            /** @description xxHash64 of the rows, in hex: equal on all nodes at one index */
+            hash: string;
+            /** @description Such as thread or entry */
+            kind: string;
+            /** Format: int64 */
+            rows: number;
+        };
         Lease: {
             /** Format: int64 */
             acquired_at: number;
@@ -5563,12 +5660,27 @@ export interface components {
              */
             op: "pend_message";
         };
+        PinBody: {
+            /** @description The member's id */
+            node: string;
+        };
+        Pinned: {
+            /** @description The member that is to own it; empty if it has no pin */
+            node: string;
+            /** Format: int64 */
+            partition: number;
+        };
         PlacedNode: {
             /**
              * Format: int64
              * @description Partitions that drain for it
              */
             coming: number;
+            /**
+             * Format: int64
+             * @description When an operator drained it, Unix ms; absent if it is not drained
+             */
+            drained_at?: number;
             /**
              * Format: int64
              * @description …of which are draining
@@ -5606,6 +5718,8 @@ export interface components {
             owner: string;
             /** Format: int64 */
             partition: number;
+            /** @description Which member is to own it, if an operator said so */
+            pin?: components["schemas"]["PlacementPin"];
             /**
              * Format: int64
              * @description Unix ms; 0 if it never had an owner
@@ -5620,6 +5734,8 @@ export interface components {
             why: string;
         };
         PlacementCandidate: {
+            /** @description It may own no partitions */
+            drained?: boolean;
             node: string;
             /**
              * Format: double
@@ -5674,6 +5790,18 @@ export interface components {
             nodes: string[];
             /** @description For each partition the position of its owner in nodes; -1 if it has none */
             owners: number[];
+            /** @description Of operators, by partition */
+            pins: components["schemas"]["PlacementPin"][];
+        };
+        PlacementPin: {
+            node: string;
+            /** Format: int64 */
+            partition: number;
+            /**
+             * Format: int64
+             * @description Unix ms
+             */
+            since: number;
         };
         PlacementShares: {
             /**
@@ -5684,6 +5812,8 @@ export interface components {
             /** @description Running moves */
             moving: components["schemas"]["MovingPartition"][];
             nodes: components["schemas"]["PlacedNode"][];
+            /** @description Of operators, by partition */
+            pins: components["schemas"]["PlacementPin"][];
         };
         PodNodes: {
             items: components["schemas"]["Snapshot"][];
@@ -7497,6 +7627,19 @@ export interface components {
             initial_state?: {
                 [key: string]: unknown;
             } | null;
+        };
+        StateSum: {
+            /** @description SHA-256 over all rows: equal on all nodes at one index */
+            hash: string;
+            /**
+             * Format: int64
+             * @description The log index of the state
+             */
+            index: number;
+            /** @description The kinds that have rows */
+            kinds: components["schemas"]["KindSum"][];
+            /** @description The answering node */
+            node: string;
         };
         Stored: {
             manager: string;
@@ -10582,6 +10725,58 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "drain-node": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "node": "n3"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "leader": "n2"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Changed"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "get-history": {
         parameters: {
             query?: {
@@ -10928,6 +11123,58 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "resume-node": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "node": "n3"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "leader": "n2"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Changed"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "get-settings": {
         parameters: {
             query?: {
@@ -11022,6 +11269,58 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SlowCalls"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-state-sum": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "hash": "9f86d0",
+                     *       "index": 7,
+                     *       "kinds": [
+                     *         {
+                     *           "bytes": 180,
+                     *           "hash": "000000000000002f",
+                     *           "kind": "thread",
+                     *           "rows": 2
+                     *         }
+                     *       ],
+                     *       "node": "n1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StateSum"];
                 };
             };
             400: components["responses"]["Invalid"];
@@ -15110,6 +15409,22 @@ export interface operations {
                      *           "node": "n1",
                      *           "owned": 4000,
                      *           "weight": 100
+                     *         },
+                     *         {
+                     *           "coming": 0,
+                     *           "drained_at": 5,
+                     *           "draining": 0,
+                     *           "leased": true,
+                     *           "node": "n2",
+                     *           "owned": 0,
+                     *           "weight": 100
+                     *         }
+                     *       ],
+                     *       "pins": [
+                     *         {
+                     *           "node": "n1",
+                     *           "partition": 5,
+                     *           "since": 6
                      *         }
                      *       ]
                      *     }
@@ -15230,10 +15545,10 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
-                     *           "at": 130,
-                     *           "epoch": 134,
+                     *           "at": 131,
+                     *           "epoch": 135,
                      *           "from": "from",
-                     *           "index": 129,
+                     *           "index": 130,
                      *           "kind": "kind",
                      *           "partitions": 1,
                      *           "to": "to",
@@ -15244,7 +15559,7 @@ export interface operations {
                      *       "moving": [
                      *         {
                      *           "from": "owner",
-                     *           "partition": 118,
+                     *           "partition": 119,
                      *           "to": "to",
                      *           "why": "why"
                      *         }
@@ -15254,6 +15569,13 @@ export interface operations {
                      *       ],
                      *       "owners": [
                      *         0
+                     *       ],
+                     *       "pins": [
+                     *         {
+                     *           "node": "node",
+                     *           "partition": 143,
+                     *           "since": 145
+                     *         }
                      *       ]
                      *     }
                      */
@@ -15266,6 +15588,107 @@ export interface operations {
             429: components["responses"]["Overloaded"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "pin-partition": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path: {
+                /** @description 1 to 512 bytes of UTF-8, percent-encoded */
+                partition: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "node": "n3"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PinBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node": "n3",
+                     *       "partition": 5
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pinned"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "unpin-partition": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path: {
+                /** @description 1 to 512 bytes of UTF-8, percent-encoded */
+                partition: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node": "",
+                     *       "partition": 5
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pinned"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
             default: components["responses"]["Problem"];
         };
     };

@@ -95,6 +95,7 @@ READS: frozenset[str] = frozenset(
         "GET /v1/cluster/profile",
         "GET /v1/cluster/settings",
         "GET /v1/cluster/slow-calls",
+        "GET /v1/cluster/state-sum",
         "GET /v1/conversations",
         "GET /v1/conversations/{id}",
         "GET /v1/conversations/{id}/messages",

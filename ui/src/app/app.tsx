@@ -2,7 +2,7 @@ import { LocationProvider } from 'preact-iso/router'
 import { api, codeOf } from '../api/client.js'
 import { principal, refused, token } from '../api/session.js'
 import { useCall } from '../api/use.js'
-import { Loading, Problem } from '../parts/states.js'
+import { Problem } from '../parts/states.js'
 import { base } from './address.js'
 import { Shell } from './shell.js'
 import { SignIn } from './signin.js'
@@ -16,6 +16,6 @@ export function App() {
   }, [token.value])
   if (codeOf(who.error) === 'unauthenticated' || (refused.value && !token.value)) return <SignIn />
   if (who.error) return <main class="alone"><Problem error={who.error} retry={who.reload} /></main>
-  if (!who.data || !principal.value) return <main class="alone"><Loading /></main>
+  if (!who.data || !principal.value) return null // the frame of index.html stays
   return <LocationProvider scope={base}><Shell /></LocationProvider>
 }

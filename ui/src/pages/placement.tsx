@@ -10,13 +10,19 @@ import { Ago } from '../parts/time.js'
 import { Changes } from './placement/changes.js'
 import { Explain } from './placement/explain.js'
 import { PartitionMap, colorOf } from './placement/map.js'
+import { Shares } from './placement/nodes.js'
+import { Pins } from './placement/pins.js'
 
-/** The owners of the partitions as a map, why one key is where it is, and the newest changes. */
+/** The owners of the partitions as a map, why one key is where it is, the rules of operators, and the newest changes. */
 export default function Placement() {
   const { query, route } = useLocation()
   const map = useCall((signal) => api.get('/v1/placement/partitions', { signal }), [], 2_000)
-  const shares = useCall((signal) => api.get('/v1/placement', { signal }), [], 4_000)
+  const shares = useCall((signal) => api.get('/v1/placement', { signal }), [], 2_000)
   const data = map.data
+  const done = (): void => {
+    map.reload()
+    shares.reload()
+  }
   const free = data ? data.owners.filter((o) => o < 0).length : 0
   return (
     <PageFrame title="Placement" about={data
@@ -40,7 +46,9 @@ export default function Placement() {
           )}</Shown>
         </Card>
         <div class="aside">
-          <Explain manager={query['manager'] ?? ''} name={query['key'] ?? ''} onAsk={(manager, key) => route(href('placement', { manager, key }), true)} />
+          {shares.data && <Shares shares={shares.data} done={done} />}
+          <Explain manager={query['manager'] ?? ''} name={query['key'] ?? ''} shares={shares.data} onAsk={(manager, key) => route(href('placement', { manager, key }), true)} />
+          {shares.data && <Pins shares={shares.data} done={done} />}
           <Card flush title="Newest changes" side={data?.events[0] && <span class="faint"><Ago at={data.events[0].at} /></span>}>
             <Shown of={map}>{(m) => <Changes events={m.events} none="No change of an owner is kept." />}</Shown>
           </Card>

@@ -5,11 +5,12 @@ import { defaultScope, href, scope } from '../../app/address.js'
 import { Badge } from '../../parts/badge.js'
 import { bytes, full, short } from '../../parts/format.js'
 import { Card, Facts } from '../../parts/page.js'
-import { Command, Empty, Shown } from '../../parts/states.js'
+import { Empty, Shown } from '../../parts/states.js'
 import { PagedTable, usePages, type Column } from '../../parts/table.js'
+import { ageLimit, write, type Policy } from './limits.js'
+import { ChangeDefault, ChangeScope } from './policy.js'
 
 type Scope = Schemas['Scope']
-type Policy = Schemas['PolicyBody']
 
 /** What quotas count: the use, the limit, and how both are written. */
 const counted = [
@@ -50,14 +51,18 @@ export function Quotas() {
   return (
     <div class="split">
       <PagedTable label="Scopes" columns={columns} pages={pages} keyOf={(s) => s.name} empty={<Empty title="No scope holds anything yet" command={`dormctl checkpoints put assistant/1 '{"mood":"curious"}'`} />} />
-      <div class="aside"><One name={scope.value} /></div>
+      <div class="aside"><One name={scope.value} changed={pages.reload} /><Default /></div>
     </div>
   )
 }
 
-/** One scope: its use as bars, its rates, and how to change its policy. */
-function One({ name }: { name: string }) {
+/** One scope: its use as bars, and its limits. */
+function One({ name, changed }: { name: string; changed: () => void }) {
   const found = useCall((signal) => api.get('/v1/scopes/{scope}', { signal, params: { scope: name } }), [name], 5_000)
+  const done = (): void => {
+    found.reload()
+    changed()
+  }
   return (
     <Shown of={found}>{(s) => (
       <>
@@ -75,10 +80,22 @@ function One({ name }: { name: string }) {
             })}
           </ul>
         </Card>
-        <Card title="Limits of the scope"><Facts of={limits(s.policy)} /></Card>
-        {may('scopes:policy') && <Card title="Change them"><Command text={`dormctl scopes put ${s.name} --keys-max 10000 --bytes-max 1073741824`} /></Card>}
+        <Card title="Limits of the scope" side={may('scopes:policy') && <ChangeScope scope={s} done={done} />}><Facts of={limits(s.policy)} /></Card>
       </>
     )}</Shown>
+  )
+}
+
+/** The limits of scopes that have no policy of their own. */
+function Default() {
+  const found = useCall((signal) => api.get('/v1/default-policy', { signal, scope: defaultScope }), [])
+  if (!found.data) return null // a person without the right sees those of their scope
+  const quotas = counted.flatMap(([title, , max, write]): [string, string][] => (found.data![max] ? [[title, write(found.data![max]!)]] : []))
+  return (
+    <Card title="Default policy" side={may('scopes:policy') && <ChangeDefault policy={found.data} done={found.reload} />}>
+      <p class="faint">For scopes without a policy of their own.{quotas.length === 0 && ' It limits nothing that a scope holds.'}</p>
+      {quotas.length > 0 && <Facts of={quotas} />}
+    </Card>
   )
 }
 
@@ -91,7 +108,7 @@ function limits(p: Policy): [string, string][] {
     ['Watches', or(p.watches_max, (n) => `${full(n)} on each node`)],
     ['Awake', or(p.awake_max, (n) => `${full(n)} instances on each node`)],
     ['Memories', or(p.memories_max, (n) => `${full(n)} of an agent`, '100,000 of an agent')],
-    ['History', or(p.history, (n) => `${full(n)} checkpoints of a key`, '4 checkpoints of a key')],
+    ['History', or(p.history, (n) => `${full(n)} checkpoints of a key`, '4 checkpoints of a key') + (p.history_age_ms ? `, for at most ${write(ageLimit, p.history_age_ms)}` : '')],
     ['Changes', or(p.changes_max, (n) => `the last ${full(n)}`, 'the last 100,000')],
   ]
 }

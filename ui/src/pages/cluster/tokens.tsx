@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks'
 import { api, type Schemas } from '../../api/client.js'
 import { principal } from '../../api/session.js'
 import { defaultScope } from '../../app/address.js'
-import { Badge } from '../../parts/badge.js'
 import { Action, Dialog } from '../../parts/dialog.js'
-import { Card } from '../../parts/page.js'
 import { Command, Empty } from '../../parts/states.js'
 import { PagedTable, usePages, type Column } from '../../parts/table.js'
 import { Ago } from '../../parts/time.js'
 import { createToken } from './create.js'
+import { ClusterKey, JoinTokens } from './keys.js'
 import { NewToken } from './newtoken.js'
 
 type Token = Schemas['Token']
@@ -45,6 +44,7 @@ export function Tokens() {
         <span class="faint">The cluster keeps a hash of each secret. A principal has at most two tokens, so that one can replace the other.</span>
       </div>
       <PagedTable label="Tokens" columns={columns} pages={pages} keyOf={(t) => t.id} empty={<Empty title="There is no token" command="dormctl tokens create --principal ci --scope 'team-*' --can read,write" />} />
+      <JoinTokens />
       <ClusterKey />
       {creating && <NewToken close={() => setCreating(false)} made={show} />}
       {made && <Secret {...made} close={() => setMade(undefined)} />}
@@ -79,17 +79,5 @@ function Secret({ token, of, close }: { token: Schemas['CreatedToken']; of?: str
       </div>
       <div class="buttons"><button type="button" class="solid" onClick={close}>I have copied it</button></div>
     </Dialog>
-  )
-}
-
-/** Says how the cluster key is replaced, which no call does. */
-function ClusterKey() {
-  return (
-    <Card title="Cluster key" side={<Badge text="by hand, on each node" />}>
-      <div class="prose">
-        <p>The nodes prove this key to each other. To replace it, make a new one, add it as the second line of the key file on every node, and restart the nodes one by one. Then move the new line to the front and restart them again; then remove the old line, and restart them once more.</p>
-        <Command text="(umask 077 && dormctl cluster-key > new.key)" />
-      </div>
-    </Card>
   )
 }
