@@ -124,7 +124,7 @@ func variantsOf(name string) ([]variant, error) {
 	group, only, one := strings.Cut(name, "/")
 	var found []variant
 	for _, v := range variants {
-		if v.fault == group && (!one || v.name == only) {
+		if v.fault == group && (!one || v.name == only || v.word() == only) {
 			found = append(found, v)
 		}
 	}
@@ -132,6 +132,11 @@ func variantsOf(name string) ([]variant, error) {
 		return nil, fmt.Errorf("the simulator has no nemesis %q: use one of none, %s", name, strings.Join(Nemeses(), ", "))
 	}
 	return found, nil
+}
+
+// word returns the variant's name on the command line: with hyphens, as in package nemesis.
+func (v variant) word() string {
+	return strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(v.name)
 }
 
 // Nemeses returns the names of all faults.

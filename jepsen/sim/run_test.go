@@ -71,6 +71,22 @@ func TestThePlanFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
+func TestAVariantHasAWordForTheCommandLine(t *testing.T) {
+	o, err := sim.Options{Nemeses: []string{"membership/demote-then-promote", "disk/the-leaders-hangs"}, Time: 5 * time.Minute}.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sim.DrawPlan(o)
+	if err != nil || len(plan.Steps) == 0 {
+		t.Fatalf("%d faults, %v", len(plan.Steps), err)
+	}
+	for _, s := range plan.Steps {
+		if s.Variant != "demote, then promote" && s.Variant != "the leader's hangs" {
+			t.Errorf("%v was drawn", s)
+		}
+	}
+}
+
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for _, o := range []sim.Options{
 		{Workloads: []string{"none-such"}},
