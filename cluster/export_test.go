@@ -11,6 +11,9 @@ import (
 
 // What tests of package cluster_test may touch.
 
+// Redial closes all connections of the group.
+func (g *Group) Redial() { g.stream.Redial() }
+
 func (g *Group) Raft() *raft.Raft { return g.raft }
 
 // HoldProposer waits until nothing is in flight and lets no entry be sent until

@@ -50,6 +50,7 @@ type Group struct {
 	contacts  *membership.Contacts
 	followers *membership.Followers
 	handover  *membership.Handover
+	failover  *membership.Failover
 	leader    *membership.Leader
 	joiner    *membership.Joiner
 
@@ -74,7 +75,7 @@ func Open(o Options) (*Group, error) {
 	g := &Group{
 		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, metrics: proposer.NewMetrics(),
 		term: new(atomic.Pointer[proposer.Term]), changed: make(chan struct{}), observed: make(chan raft.Observation, 16),
-		contacts: new(membership.Contacts), followers: membership.NewFollowers(),
+		contacts: new(membership.Contacts), followers: membership.NewFollowers(), failover: membership.NewFailover(),
 	}
 	var err error
 	g.stores, err = raftlog.Open(raftlog.Options{
@@ -102,7 +103,7 @@ func (g *Group) openTransport() (err error) {
 	g.stream, err = transport.Listen(transport.Options{
 		Network: g.o.Network, Listen: g.o.Listen, Advertise: g.o.Advertise, Keys: g.o.Keys, Roots: g.o.Roots, Logger: g.logger.Named("stream"),
 		Removed: g.machine.Removed, Expect: func(addr string) string { return membership.ServerAt(started.Load(), addr) },
-		OnRemoved: g.noteRemoved, OnForeign: g.contacts.NoteForeign, OnMet: g.contacts.NoteMember,
+		OnRemoved: g.noteRemoved, OnForeign: g.contacts.NoteForeign, OnMet: g.contacts.NoteMember, OnClosed: g.failover.Closed,
 	}, g.self)
 	if err != nil {
 		return err
@@ -176,6 +177,7 @@ func (g *Group) openParts() {
 	g.handover = &membership.Handover{
 		Roster: g.roster, Proposer: g.proposer, Term: g.term, Guard: g.guard, Addr: g.Addr(), LeaderChanged: g.LeaderChanged, Logger: g.logger,
 	}
+	g.failover.Roster, g.failover.Guard, g.failover.Stream, g.failover.Logger = g.roster, g.guard, g.stream, g.logger
 	g.leader = (&membership.Leader{
 		Roster: g.roster, Followers: g.followers, Handover: g.handover, Proposer: g.proposer, Term: g.term, Stream: g.stream, Stores: g.stores,
 		Voters: g.o.Voters, Logger: g.logger, RefreshSnapshot: g.compactor.refresh, Vacate: g.assigner.Vacate, MayLeave: g.assigner.MayLeave,
@@ -226,7 +228,7 @@ func (g *Group) Run(ctx context.Context) error {
 	work, ctx := errgroup.WithContext(ctx)
 	for _, part := range []func(context.Context) error{
 		g.stores.Run, g.stream.Serve, g.leadership.watch, g.leadership.serve, g.proposer.Run, g.index.Run,
-		g.joiner.Promote, g.observe, g.compactor.run, g.joiner.Run, g.assigner.KeepLease, g.assigner.Run,
+		g.joiner.Promote, g.observe, g.compactor.run, g.joiner.Run, g.failover.Run, g.assigner.KeepLease, g.assigner.Run,
 	} {
 		work.Go(func() error { return part(ctx) })
 	}

@@ -103,6 +103,6 @@ func (g *Group) LocalStatus() membership.PeerStatus {
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
 		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(), FlushTime: g.stores.FailStop.FlushTime(),
-		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(), DiskFree: free,
+		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(), DiskFree: free, LeaderEnded: g.failover.LeaderEnded(),
 	}
 }

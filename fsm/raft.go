@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/internal/failpoint"
 	"dormouse/internal/logchain"
 	logpb "dormouse/proto/log"
 )
@@ -50,10 +51,12 @@ func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
 	}
 	_, chain := m.Chain()
 	m.chainNext = logchain.Next(chain, entry.Index, entry.Term, crc)
+	failpoint.At(failpoint.ApplyBegin)
 	decided, err := m.applyBatch(entry.Index, entry.Term, b)
 	if err != nil {
 		return nil, err
 	}
+	failpoint.At(failpoint.ApplyEnd)
 	m.chains.add(entry.Index, m.chainNext)
 	return decided, nil
 }

@@ -14,6 +14,7 @@ import (
 	"dormouse/fsm/session"
 	"dormouse/fsm/snapshot"
 	"dormouse/fsm/txn"
+	"dormouse/internal/failpoint"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/proto/snapfile"
@@ -37,6 +38,7 @@ func (m *Machine) Restore(stream io.ReadCloser) error {
 	r := snapshot.NewReceiver(m.data.fs, dir, m.data.accept)
 	_, err := io.CopyBuffer(onlyWriter{r}, stream, make([]byte, snapshot.CopyChunkSize))
 	if err = errors.Join(err, r.Finish()); err == nil {
+		failpoint.At(failpoint.InstallReceived)
 		err = m.restore(dir, r.Header)
 	}
 	if err = errors.Join(err, m.data.fs.RemoveAll(dir)); err != nil {
@@ -70,6 +72,7 @@ func (m *Machine) restore(dir string, header *snapfile.SnapshotHeader) error {
 	if err != nil {
 		return err
 	}
+	failpoint.At(failpoint.InstallReplaced)
 	if err := m.adopt(g); err != nil {
 		m.stop(err) // CURRENT names the new engine already: do not continue with either
 		return err

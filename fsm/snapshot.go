@@ -9,6 +9,7 @@ import (
 
 	"dormouse/fsm/snapshot"
 	"dormouse/fsm/txn"
+	"dormouse/internal/failpoint"
 	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
@@ -35,6 +36,7 @@ func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
 	case d.seen < d.replayTo:
 		return nil, fmt.Errorf("no snapshot while replay is at entry %d: the state goes up to %d", d.seen, d.replayTo)
 	}
+	failpoint.At(failpoint.SnapshotCut)
 	c, err := m.data.cut(m.gen, m.describe())
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
@@ -126,6 +128,8 @@ func (c *cut) name() error {
 // stream. A wrapper of the store's sinks must have an Unwrap method, or each snapshot copies all
 // data.
 func (c *cut) Persist(to raft.SnapshotSink) error {
+	failpoint.At(failpoint.SnapshotPersist)
+	defer failpoint.At(failpoint.SnapshotStored)
 	if err := c.name(); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent/layout"
+	"dormouse/internal/failpoint"
 )
 
 // drainTimeout is how long the instances of a partition may take to hibernate
@@ -67,9 +68,11 @@ func (h *Host) drain(ctx context.Context, p layout.Partition) {
 		}
 	}
 	h.mu.Unlock()
+	failpoint.At(failpoint.HandoverDrain)
 	drainCtx, cancel := context.WithTimeout(ctx, drainTimeout)
 	err := h.mailbox.hibernateAll(drainCtx, all, lifecycleShutdown)
 	cancel()
+	failpoint.At(failpoint.HandoverRelease)
 	if err == nil {
 		h.release(ctx, []layout.Partition{p})
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"dormouse/client"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 )
 
@@ -90,6 +92,12 @@ func (s *targetStage) dial(scope string, roam bool, addrs ...string) (*client.Cl
 		Endpoints: addrs, Fixed: !roam, Scope: scope, DialOptions: []grpc.DialOption{countAttempts()},
 	})
 }
+
+// web implements stage: such a cluster is called over gRPC only.
+func (*targetStage) web() (http.RoundTripper, string) { return nil, "" }
+
+// command implements stage.
+func (*targetStage) command([]string) command.Run { return nil }
 
 func (s *targetStage) plan() any { return s.target }
 

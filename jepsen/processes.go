@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"dormouse/client"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
@@ -21,7 +21,7 @@ import (
 type callers struct {
 	groups  []processGroup
 	pulses  []*pulse
-	clients []*client.Client
+	clients []io.Closer
 }
 
 // processGroup is a workload and its processes.
@@ -32,7 +32,7 @@ type processGroup struct {
 }
 
 // callers creates the processes of each workload and the pulses. Half of the processes
-// use one node each; the others may use any node.
+// use one node each; the others may use any node. See vias for what they call with.
 func (r *run) callers() (*callers, error) {
 	c := &callers{}
 	maker := &callerMaker{run: r, callers: c, nodes: r.stage.nodes()}
@@ -52,7 +52,7 @@ func (r *run) callers() (*callers, error) {
 		if i == len(maker.nodes) {
 			bound = anyNode
 		}
-		p, err := maker.process(check.PulseWorkload, bound)
+		p, err := maker.process(check.PulseWorkload, bound, workload.ViaGRPC)
 		if err != nil {
 			c.close()
 			return nil, err
@@ -77,38 +77,39 @@ func (c *callerMaker) processGroup(name string, processes int) (t processGroup, 
 	if t.workload, err = catalog.New(name); err != nil {
 		return t, err
 	}
+	vias := c.run.vias(name, processes)
 	for i := range processes {
 		bound := anyNode
 		if i%2 == 0 {
 			bound = i / 2 % len(c.nodes)
 		}
-		p, err := c.process(name, bound)
+		p, err := c.process(name, bound, vias[i])
 		if err != nil {
 			return t, err
 		}
 		t.processes = append(t.processes, p)
 	}
-	t.last, err = c.process(name, anyNode)
+	t.last, err = c.process(name, anyNode, workload.ViaGRPC)
 	return t, err
 }
 
-func (c *callerMaker) process(workloadName string, bound int) (p *workload.Process, err error) {
+func (c *callerMaker) process(workloadName string, bound int, via workload.Via) (*workload.Process, error) {
 	r := c.run
-	p = &workload.Process{
-		ID: c.last, Scope: r.scope(workloadName), Workload: workloadName, Record: r.record,
+	p := &workload.Process{
+		ID: c.last, Scope: r.scope(workloadName), Workload: workloadName, Record: r.record, Via: via,
 		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))), Pace: r.pace,
 	}
 	c.last++
-	if bound == anyNode {
-		p.Client, err = r.stage.dial(p.Scope, true, rotated(c.nodes, p.ID)...)
-	} else {
-		p.Node = c.nodes[bound].name
-		p.Client, err = r.stage.dial(p.Scope, false, c.nodes[bound].grpc)
+	nodes := rotated(c.nodes, p.ID)
+	if bound != anyNode {
+		nodes = c.nodes[bound : bound+1]
+		p.Node = nodes[0].name
 	}
+	dialed, err := r.connect(p, nodes)
 	if err != nil {
 		return nil, err
 	}
-	c.callers.clients = append(c.callers.clients, p.Client)
+	c.callers.clients = append(c.callers.clients, dialed)
 	return p, nil
 }
 
@@ -121,11 +122,20 @@ func runID(seed uint64, began time.Time) string {
 	return fmt.Sprintf("%d-%s", seed, strconv.FormatInt(began.UnixNano(), 36))
 }
 
-// rotated returns the addresses, rotated by the given number.
-func rotated(nodes []node, by int) []string {
-	addrs := make([]string, len(nodes))
+// rotated returns the nodes, rotated by the given number.
+func rotated(nodes []node, by int) []node {
+	all := make([]node, len(nodes))
 	for i := range nodes {
-		addrs[i] = nodes[(i+by)%len(nodes)].grpc
+		all[i] = nodes[(i+by)%len(nodes)]
+	}
+	return all
+}
+
+// addresses returns the gRPC addresses of nodes.
+func addresses(nodes []node) []string {
+	addrs := make([]string, len(nodes))
+	for i, n := range nodes {
+		addrs[i] = n.grpc
 	}
 	return addrs
 }

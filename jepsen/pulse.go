@@ -40,7 +40,7 @@ func (p *pulse) once(ctx context.Context, key string, value []byte) {
 	ctx, cancel := context.WithTimeout(ctx, pulseMax)
 	defer cancel()
 	id := p.Record.Invoke(history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: "put", Key: key})
-	_, err := p.Client.PutValue(ctx, agent.PutValue{Key: key, Bytes: value})
+	_, err := p.Client.In(p.Scope).PutValue(ctx, agent.PutValue{Key: key, Bytes: value})
 	switch agent.OutcomeOf(err) {
 	case agent.Done:
 		p.Record.Return(id, nil)

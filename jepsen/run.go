@@ -170,7 +170,7 @@ func (r *run) redialFinal(c *callers) {
 		return
 	}
 	for _, t := range c.groups {
-		fresh, err := r.stage.dial(t.last.Scope, true, rotated(nodes, t.last.ID)...)
+		fresh, err := r.stage.dial(t.last.Scope, true, addresses(rotated(nodes, t.last.ID))...)
 		if err != nil {
 			r.note("the final reads of %s use the first addresses: %v", t.workload.Name(), err)
 			continue

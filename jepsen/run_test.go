@@ -3,12 +3,15 @@ package jepsen
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"dormouse/client"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 )
 
@@ -37,6 +40,12 @@ func (s *changingStage) dial(scope string, roam bool, addrs ...string) (*client.
 	s.calls[c] = dialled{scope, roam, addrs}
 	return c, err
 }
+
+// web implements stage: there is no HTTP API.
+func (*changingStage) web() (http.RoundTripper, string) { return nil, "" }
+
+// command implements stage.
+func (*changingStage) command([]string) command.Run { return nil }
 
 func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 	for _, test := range []struct {
@@ -67,11 +76,12 @@ func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 			r.finale(t.Context(), c) // there are no keys
 			for _, group := range c.groups {
 				p := group.last
-				got := s.calls[p.Client]
-				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, rotated(test.want, p.ID)) {
+				last := p.Client.(*client.Client)
+				got := s.calls[last]
+				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, addresses(rotated(test.want, p.ID))) {
 					t.Errorf("the final reads of %s go by %+v", group.workload.Name(), got)
 				}
-				if !slices.Contains(c.clients, p.Client) {
+				if !slices.Contains(c.clients, io.Closer(last)) {
 					t.Errorf("no one closes the last client of %s", group.workload.Name())
 				}
 			}

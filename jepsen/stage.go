@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"dormouse/client"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/testbed"
@@ -27,6 +30,11 @@ type stage interface {
 	// dial returns a client of these addresses. If roam is set, the client may also
 	// use other nodes that it learns of.
 	dial(scope string, roam bool, addrs ...string) (*client.Client, error)
+	// web returns how HTTP calls reach the nodes, and the token that they send; nil if the
+	// HTTP API is not known.
+	web() (http.RoundTripper, string)
+	// command returns how dormctl is run against nodes; nil if it is not there.
+	command(endpoints []string) command.Run
 	// plan returns the planned faults, for the record.
 	plan() any
 	// disturb executes the plan and returns once all faults are healed.
@@ -48,6 +56,7 @@ type node struct {
 	name string // name of the host
 	id   string // node id, which may change
 	grpc string // gRPC address
+	url  string // of the HTTP API; "" if it is not known
 }
 
 // bedStage is a cluster that the harness starts.
@@ -75,10 +84,13 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 		needs = append(needs, nemesis.Needs(name)...)
 	}
 	bed, err := testbed.Open(ctx, testbed.Options{
-		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o),
+		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o, needs),
 		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
-		Logf:   func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
-		OnExit: exited,
+		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && testbed.HasCommand(o.Binary),
+		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
+		Backups:    slices.Contains(needs, testbed.CanBackup),
+		Logf:       func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
+		OnExit:     exited,
 	})
 	if err != nil {
 		return nil, err
@@ -102,12 +114,17 @@ const bugVariable = "DORMOUSE_SEEDED_BUG"
 
 // settings returns the settings of all nodes. They take snapshots early and keep few
 // entries of the log, so that faults coincide with snapshots and a node that was down
-// needs one. Leases are short, so that partitions move while a fault lasts.
-func settings(o Options) map[string]string {
+// needs one. Leases are short, so that partitions move while a fault lasts. Where the
+// nodes back up, they keep more of the log: what was compacted before it was shipped
+// cannot be restored.
+func settings(o Options, needs []testbed.Capability) map[string]string {
 	s := map[string]string{
 		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "262144", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "100",
 		"DORMOUSE_RAFT__TRAILING_BYTES": "65536", "DORMOUSE_RAFT__TRAILING_ENTRIES": "5",
 		"DORMOUSE_PLACEMENT__LEASE": lease,
+	}
+	if slices.Contains(needs, testbed.CanBackup) {
+		s["DORMOUSE_RAFT__TRAILING_BYTES"], s["DORMOUSE_RAFT__TRAILING_ENTRIES"] = "16777216", "20000"
 	}
 	if o.Bug != "" {
 		s[bugVariable] = o.Bug
@@ -157,7 +174,7 @@ func (s *bedStage) nodes() []node {
 	var nodes []node
 	for _, h := range s.bed.Hosts() {
 		if h.Running() {
-			nodes = append(nodes, node{h.Name(), h.Node(), h.GRPC()})
+			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h)})
 		}
 	}
 	return nodes
@@ -168,6 +185,25 @@ func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Clien
 		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: s.bed.Token(), TLS: s.bed.TLS(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
 	})
+}
+
+func (s *bedStage) web() (http.RoundTripper, string) {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return s.bed.Dial(ctx, addr) }, TLSClientConfig: s.bed.TLS(),
+	}, s.bed.Token()
+}
+
+func (s *bedStage) command(endpoints []string) command.Run {
+	if !s.bed.Can(testbed.CanCommand) {
+		return nil
+	}
+	return func(ctx context.Context, stdin []byte, args ...string) (stdout, stderr []byte, code int, err error) {
+		stdout, err = s.bed.Command(ctx, endpoints, stdin, args...)
+		if exit := (*testbed.CommandError)(nil); errors.As(err, &exit) && exit.Code >= 0 {
+			return stdout, []byte(exit.Said), exit.Code, nil
+		}
+		return stdout, nil, 0, err
+	}
 }
 
 func (s *bedStage) plan() any { return s.acts }

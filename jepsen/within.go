@@ -3,10 +3,12 @@ package jepsen
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"dormouse/client"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 )
 
@@ -68,7 +70,7 @@ type within struct{ Cluster }
 func (w within) nodes() []node {
 	var nodes []node
 	for _, m := range w.Members() {
-		nodes = append(nodes, node{m.Name, m.ID, m.GRPC})
+		nodes = append(nodes, node{name: m.Name, id: m.ID, grpc: m.GRPC})
 	}
 	return nodes
 }
@@ -76,6 +78,12 @@ func (w within) nodes() []node {
 func (w within) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return w.Dial(scope, roam, addrs...)
 }
+
+// web implements stage: all processes call over gRPC.
+func (w within) web() (http.RoundTripper, string) { return nil, "" }
+
+// command implements stage: no process runs dormctl.
+func (w within) command([]string) command.Run { return nil }
 
 func (w within) plan() any { return w.Plan() }
 

@@ -15,6 +15,7 @@ import (
 	"dormouse/cluster/proposer"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
+	"dormouse/internal/failpoint"
 	"dormouse/internal/pause"
 )
 
@@ -167,6 +168,7 @@ func (l *Leader) HandleChange(ctx context.Context, kind, node string) ChangeResp
 	case string(layout.ChangePromote):
 		refused, err = l.setWantVote(ctx, node, true)
 	case string(layout.ChangeTransfer):
+		failpoint.At(failpoint.HandoverTransfer)
 		refused, err = l.transfer(ctx, node)
 	default:
 		refused = fmt.Sprintf("unknown change %q: want leave, promote, demote or transfer", kind)

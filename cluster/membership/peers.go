@@ -35,6 +35,7 @@ type PeerStatus struct {
 	CatchingUp      bool          // it may not vote now: its log lacks entries that it must hold first
 	FlushTime       time.Duration // average of a durable write to its log; 0 before the first
 	DiskFree        int64         // bytes free under its data directory; 0 before the first check
+	LeaderEnded     bool          // the process of this term's leader has ended, as far as the node can see
 	Removed         bool          // it has learned that it is no longer a member
 
 	Founding string // id of the founding that this node has under way; "" if none

@@ -22,7 +22,7 @@ func statusToProto(s membership.PeerStatus) *peerpb.StatusResponse {
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
 		Founding: s.Founding, MayFound: s.MayFound, FlushUs: uint64(s.FlushTime.Microseconds()), //nolint:gosec // never negative
-		DiskFree: s.DiskFree,
+		DiskFree: s.DiskFree, LeaderEnded: s.LeaderEnded,
 	}
 }
 
@@ -32,7 +32,7 @@ func statusFromProto(s *peerpb.StatusResponse) membership.PeerStatus {
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
 		Founding: s.Founding, MayFound: s.MayFound, FlushTime: time.Duration(s.FlushUs) * time.Microsecond, //nolint:gosec // a wrong time only misleads a handover
-		DiskFree: s.DiskFree,
+		DiskFree: s.DiskFree, LeaderEnded: s.LeaderEnded,
 	}
 }
 

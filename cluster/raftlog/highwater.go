@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/failpoint"
 )
 
 // The mark lags behind the log by at most the first of these two, and the write
@@ -127,6 +129,8 @@ func (s *highWater) StoreLogs(logs []*raft.Log) error {
 }
 
 func (s *highWater) DeleteRange(lowest, highest uint64) error {
+	failpoint.At(failpoint.CompactBegin)
+	defer failpoint.At(failpoint.CompactEnd)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, err := s.LastIndex()

@@ -45,16 +45,28 @@ func (c *conn) noteDialer() {
 // Close closes the connection.
 func (c *conn) Close() error {
 	c.once.Do(func() {
-		c.stream.mu.Lock()
-		delete(c.stream.conns, c)
-		if c.dialer {
-			if c.stream.dialers[c.peer.Node]--; c.stream.dialers[c.peer.Node] == 0 {
-				delete(c.stream.dialers, c.peer.Node)
-			}
+		if c.forget() {
+			c.stream.o.OnClosed(c.peer)
 		}
-		c.stream.mu.Unlock()
 	})
 	return c.Conn.Close()
+}
+
+// forget removes the connection from the stream, and reports whether it was the last one for
+// Raft that the peer had made while the stream is open.
+func (c *conn) forget() (last bool) {
+	s := c.stream
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+	if !c.dialer {
+		return false
+	}
+	if s.dialers[c.peer.Node]--; s.dialers[c.peer.Node] > 0 {
+		return false
+	}
+	delete(s.dialers, c.peer.Node)
+	return !s.closed
 }
 
 // caller returns a short text that identifies the peer in log lines.

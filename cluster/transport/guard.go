@@ -288,6 +288,24 @@ func (g *Guard) mayStand() error {
 	return nil
 }
 
+// Stand makes Raft stand for election at once, as a TimeoutNow call of the leader does. It
+// waits for Raft's main thread. The error says why this node may not stand.
+func (g *Guard) Stand(node string) error {
+	if err := errors.Join(g.stores.FailStop.Failed(), g.mayStand()); err != nil {
+		return err
+	}
+	answered := make(chan raft.RPCResponse, 1)
+	g.forward(raft.RPC{Command: &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
+		ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(node),
+	}}, RespChan: answered})
+	select {
+	case response := <-answered:
+		return response.Error
+	case <-g.stop:
+		return raft.ErrTransportShutdown
+	}
+}
+
 // RequestVote implements raft.Transport.
 func (g *Guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
 	if err := g.mayStand(); err != nil {

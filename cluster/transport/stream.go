@@ -54,6 +54,7 @@ type Options struct {
 	OnRemoved func()                 // another node says that this node was removed
 	OnForeign func(addr, why string) // the node at addr belongs to another cluster
 	OnMet     func(addr string)      // a node of a cluster dialed this node, which belongs to none
+	OnClosed  func(peer Identity)    // the last connection for Raft that the peer made has been closed
 }
 
 func (o *Options) fill() {
@@ -71,6 +72,9 @@ func (o *Options) fill() {
 	}
 	if o.OnForeign == nil {
 		o.OnForeign = func(string, string) {}
+	}
+	if o.OnClosed == nil {
+		o.OnClosed = func(Identity) {}
 	}
 	if o.OnMet == nil {
 		o.OnMet = func(string) {}

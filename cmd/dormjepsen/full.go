@@ -20,7 +20,7 @@ import (
 var errBudget = errors.New("the budget is spent")
 
 // sizes are the cluster sizes of a cover.
-var sizes = []int{1, 3, 5}
+var sizes = []int{1, 3, 5, 7}
 
 func (a *app) fullCommand() *cobra.Command {
 	var o jepsen.CoverOptions
@@ -28,7 +28,7 @@ func (a *app) fullCommand() *cobra.Command {
 	var workloadList, nemesisList string
 	cmd := &cobra.Command{
 		Use: "full", Short: "Run every pair of workload, nemesis and size", Args: cli.Exactly(),
-		Long: "full makes a pairwise cover: every pair of a workload and a nemesis, of a workload and a size (1, 3, 5), and of a nemesis and a size\n" +
+		Long: "full makes a pairwise cover: every pair of a workload and a nemesis, of a workload and a size (1, 3, 5, 7), and of a nemesis and a size\n" +
 			"is in at least one run. It resumes after an interruption: the same command makes only the runs that are not complete.\n" +
 			"Another --seed gives another cover.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {

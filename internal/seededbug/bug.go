@@ -108,6 +108,8 @@ const (
 	RetryWithFreshID        Bug = "retry-with-fresh-id"
 	WatchSkipsOnReconnect   Bug = "watch-skips-on-reconnect"
 	WatchRepeatsOnReconnect Bug = "watch-repeats-on-reconnect"
+	HTTP200ForUnknown       Bug = "http-200-for-unknown"
+	HTTPTimeoutAsRefused    Bug = "http-timeout-as-refused"
 )
 
 // about describes what each bug does.
@@ -174,6 +176,8 @@ var about = map[Bug]string{
 	RetryWithFreshID:        "the client retries with a new request id",
 	WatchSkipsOnReconnect:   "the client resumes a watch one entry too late",
 	WatchRepeatsOnReconnect: "the client resumes a watch one entry too early",
+	HTTP200ForUnknown:       "HTTP answers 200 for a write whose outcome is unknown",
+	HTTPTimeoutAsRefused:    "HTTP reports an undecided write as unavailable, which means that it was not applied",
 }
 
 // All returns the bugs in name order.

@@ -174,12 +174,14 @@ var mayImport = map[string][]string{
 	"internal/withcluster": {"bench/system", "cluster/keys"},
 
 	// The harness sees only the public contract.
-	"jepsen/history": nil,
-	"jepsen/check":   {"jepsen/history"},
-	"jepsen/model":   {"jepsen/history"},
-	"jepsen/nemesis": {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen/command":    {"agent", "jepsen/httpclient"},
+	"jepsen/httpclient": {"agent", "client"},
+	"jepsen/history":    nil,
+	"jepsen/check":      {"jepsen/history"},
+	"jepsen/model":      {"jepsen/history"},
+	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
@@ -203,7 +205,7 @@ var mayImport = map[string][]string{
 	"jepsen/seeded":         {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
-	"jepsen/workload":           {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/model"},
+	"jepsen/workload":           {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/workload/appends":   workload,
 	"jepsen/workload/claim":     workload,
 	"jepsen/workload/dedupe":    workload,

@@ -46,7 +46,8 @@ const (
 // succeeds within RecoveryMax after the last fault. The numbers of terms and installed
 // snapshots are bounded. Goroutines, descriptors and memory return to normal.
 // Processes end only because of a fault. Calls fail with internal or corrupt only
-// while a disk is being damaged. A rolling restart fails no call.
+// while a disk is being damaged. A rolling restart fails no call. A scope that floods leaves
+// the others room.
 func Liveness(h *history.History) Result {
 	began := time.Now()
 	r := Result{Check: LivenessName, Verdict: OK, Counts: map[string]int{}}
@@ -62,6 +63,7 @@ func Liveness(h *history.History) Result {
 	run.exits(&broken, r.Counts)
 	run.codes(&broken)
 	run.rolling(&broken, r.Counts)
+	run.tenants(&broken, r.Counts)
 	run.notes(&broken)
 	if len(commits) == 0 && len(broken.list) == 0 {
 		r.Verdict, r.Why = Unknown, "no commit was ever acknowledged to the process that measures liveness"

@@ -29,6 +29,7 @@ type Op struct {
 	Workload string          `json:"workload"`
 	Process  int             `json:"process"`            // the calls of a process never overlap
 	Node     string          `json:"node,omitempty"`     // the node that the process is bound to; "" for any
+	Via      string          `json:"via,omitempty"`      // what the process calls with: "http", …; "" for the Go client
 	Call     string          `json:"call"`               // the workload's name of the call
 	Key      string          `json:"key"`                // the object; checkers partition by it
 	Patience time.Duration   `json:"patience,omitempty"` // when the caller cancels early on purpose, to get an unknown outcome; 0 if it does not

@@ -17,6 +17,7 @@ var failing = fault{
 		{name: "every sync fails", nodesMin: 1, shortest: 2 * time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: sicken(endsItself, func(_ *act, d *disk.Disk) { d.FailSync(false) })},
 		{name: "full", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: sicken(mayEnd, func(_ *act, d *disk.Disk) { d.Full(true) })},
 		{name: "slow", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(a *act, d *disk.Disk) { d.Slow(a.millis(5, 500)) })},
+		{name: "slow syncs", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(a *act, d *disk.Disk) { d.SlowSync(a.millis(20, 800)) })},
 		{name: "hangs", nodesMin: 1, shortest: 15 * time.Second, longest: 20 * time.Second, mends: 2 * time.Second, begin: sicken(endsItself, func(_ *act, d *disk.Disk) { d.Hang(true) })},
 		{name: "hangs for a moment", nodesMin: 1, shortest: 500 * time.Millisecond, longest: 5 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(_ *act, d *disk.Disk) { d.Hang(true) })},
 		{name: "a leader hangs, cut off", nodesMin: 3, shortest: 5 * time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: forget},

@@ -17,3 +17,16 @@ func Lay(w *wires, step int, from, to string, l testbed.Link) {
 
 // Lift removes all links that a step set.
 func Lift(w *wires, step int) { w.remove(step) }
+
+// WrongMarks judges the marks that a state restored at an index holds.
+func WrongMarks(there []string, acknowledged map[string]uint64, unknown []string, index uint64) []string {
+	holds := map[string]bool{}
+	for _, key := range there {
+		holds[key] = true
+	}
+	var marks []mark
+	for key, at := range acknowledged {
+		marks = append(marks, mark{key, at})
+	}
+	return wrongMarks(holds, marks, unknown, index)
+}

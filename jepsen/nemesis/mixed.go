@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dormouse/jepsen/testbed"
@@ -15,6 +16,7 @@ var mixing = fault{
 	variants: []variant{
 		{name: "killed", nodesMin: 2, shortest: 500 * time.Millisecond, longest: 4 * time.Second, mends: 2 * time.Second, begin: change(false)},
 		{name: "stopped", nodesMin: 2, shortest: 500 * time.Millisecond, longest: 4 * time.Second, mends: 2 * time.Second, begin: change(true)},
+		{name: "up and down", nodesMin: 3, shortest: 8 * time.Second, longest: 20 * time.Second, mends: 2 * time.Second, begin: upAndDown},
 	},
 }
 
@@ -45,6 +47,43 @@ func change(inOrder bool) func(ctx context.Context, a *act) (undo, error) {
 			return errors.Join(err, a.restart([]*testbed.Host{h}, release)(ctx))
 		}, nil
 	}
+}
+
+// upAndDown upgrades the nodes one after the other, all but one, as an operator does, and
+// downgrades them again.
+func upAndDown(ctx context.Context, a *act) (undo, error) {
+	hosts := a.shuffled()
+	stays := slices.IndexFunc(hosts, (*testbed.Host).Previous)
+	if stays < 0 {
+		return nil, errors.New("no node runs the previous build")
+	}
+	hosts = slices.Delete(hosts, stays, stays+1)
+	release, err := a.claim(ctx, hosts...)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s, to this build and back", list(hosts))
+	var broken error
+	outlives := context.WithoutCancel(ctx) // a restart that began is completed
+	stop := a.background(ctx, func(ctx context.Context) {
+		for _, old := range []bool{false, true} {
+			for _, h := range hosts {
+				if ctx.Err() != nil || broken != nil {
+					return
+				}
+				if h.Previous() != old {
+					broken = a.halt(outlives, h)
+					h.UsePrevious(old)
+					broken = errors.Join(broken, a.run(outlives, h))
+				}
+			}
+		}
+	})
+	return func(ctx context.Context) error {
+		defer release()
+		stop()
+		return errors.Join(broken, a.runAll(ctx, hosts))
+	}, nil
 }
 
 // changeable returns a random member that may change its build, or nil.

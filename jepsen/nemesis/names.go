@@ -40,6 +40,7 @@ func all() []fault {
 	return []fault{
 		{name: "none", about: "no faults: a violation found here needs no fault"},
 		killing, pausing, partitioning, slowing, shifting, failing, unpowering, corrupting, losing, changing, transferring, overloading, mixing,
+		failingInside, starving, crowding, replacing, restoring,
 	}
 }
 

@@ -26,14 +26,15 @@ type load struct {
 	flying  int   // commits in flight per client
 	bytes   int   // of each value
 	most    int64 // total bytes; the disks are bounded too
+	scope   string
 }
 
 var (
 	// bulky is far more than the harness's limit of the log, so that the nodes take
 	// several snapshots.
-	bulky = load{clients: 2, flying: 4, bytes: 1 << 20, most: 400 << 20}
+	bulky = load{clients: 2, flying: 4, bytes: 1 << 20, most: 400 << 20, scope: "flood"}
 	// tiny is more commits in flight than a leader queues (16,384).
-	tiny = load{clients: 6, flying: agent.RequestWindowMax, bytes: 64, most: 128 << 20}
+	tiny = load{clients: 6, flying: agent.RequestWindowMax, bytes: 64, most: 128 << 20, scope: "flood"}
 )
 
 // floodKeys is how many values a flood overwrites repeatedly, so that the state stays
@@ -107,7 +108,7 @@ func pour(ctx context.Context, c *client.Client, l load, n int, payload []byte, 
 		}
 		put := &agent.PutValue{Key: fmt.Sprintf("flood-%d-%d", n, i%floodKeys), Bytes: payload}
 		settled.Add(1)
-		c.Submit(ctx, agent.Commit{Scope: "flood", Ops: []agent.Op{put}}, func(_ agent.Result, err error) {
+		c.Submit(ctx, agent.Commit{Scope: l.scope, Ops: []agent.Op{put}}, func(_ agent.Result, err error) {
 			told(err)
 			<-flying
 			settled.Done()

@@ -10,7 +10,7 @@ import (
 )
 
 var slowing = fault{
-	name: "slow-net", about: "networks with delay, jitter, loss, duplicates, reordering and corruption; a follower that lags; answers that reach the leader more than a second late",
+	name: "slow-net", about: "networks with delay, jitter, loss, duplicates, reordering and corruption, also one way only; a follower that lags; answers that reach the leader more than a second late",
 	needs: []testbed.Capability{testbed.CanPartition},
 	variants: []variant{
 		blurring("delay", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(10, 200)} }),
@@ -25,6 +25,8 @@ var slowing = fault{
 				Duplicate: a.percent(1, 10), Reorder: a.percent(1, 10), Corrupt: a.percent(1, 5),
 			}
 		}),
+		oneWay("loss one way", func(a *act) testbed.Link { return testbed.Link{Loss: a.percent(20, 90)} }),
+		oneWay("out of order one way", func(a *act) testbed.Link { return testbed.Link{Jitter: a.millis(1, 20), Reorder: a.percent(20, 80)} }),
 		{name: "a follower lags", nodesMin: 3, shortest: 3 * time.Second, longest: 15 * time.Second, begin: lag},
 		{name: "slow way back", nodesMin: 3, shortest: 4 * time.Second, longest: 15 * time.Second, begin: slowReturn},
 		{name: "slow way back, then a cut", nodesMin: 3, shortest: 6 * time.Second, longest: 15 * time.Second, begin: slowThenCut},
@@ -48,6 +50,24 @@ func blurring(name string, nodesMin int, link func(a *act) testbed.Link) variant
 			a.begins("%s: %s", where, describe(l))
 			a.lay(some, all, testbed.AllPorts, l)
 			a.lay(all, some, testbed.AllPorts, l)
+			return a.remove(), nil
+		},
+	}
+}
+
+// oneWay returns a variant that changes what one node sends or what it receives, and
+// leaves the opposite direction as it is.
+func oneWay(name string, link func(a *act) testbed.Link) variant {
+	return variant{
+		name: name, nodesMin: 3, shortest: 3 * time.Second, longest: 15 * time.Second,
+		begin: func(ctx context.Context, a *act) (undo, error) {
+			h, l := a.some(ctx, []string{"leader", "follower"}[a.draw.IntN(2)])[0], link(a)
+			from, to, what := []string{h.Name()}, append(a.others(h), testbed.Clients), "what %s sends: %s"
+			if a.draw.IntN(2) == 0 {
+				from, to, what = to, from, "what %s receives: %s"
+			}
+			a.begins(what, h.Name(), describe(l))
+			a.lay(from, to, testbed.AllPorts, l)
 			return a.remove(), nil
 		},
 	}

@@ -1,10 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"dormouse/jepsen/history"
@@ -14,6 +14,7 @@ import (
 type Count struct {
 	Workload string         `json:"workload"`
 	Call     string         `json:"call,omitempty"` // "" for all of the workload's
+	Via      string         `json:"via,omitempty"`  // "" for all, whatever they were made with
 	Calls    int            `json:"calls"`
 	OK       int            `json:"ok"`
 	Refused  int            `json:"refused"`
@@ -23,17 +24,30 @@ type Count struct {
 	Codes    map[string]int `json:"codes,omitempty"` // :: error code → calls
 }
 
+// name returns the workload, with the way of the calls if they are of one.
+func (c *Count) name() string {
+	if c.Via != "" {
+		return c.Workload + ", " + c.Via
+	}
+	return c.Workload
+}
+
 // Counts returns one Count for each workload, each followed by one for each kind of its
-// calls.
+// calls, and by one for each way in which processes made them if there is more than one.
 func Counts(h *history.History) []Count {
-	type key struct{ workload, call string }
+	type key struct{ workload, call, via string }
 	counts := map[key]*Count{}
 	took := map[key][]time.Duration{}
+	several := mixed(h)
 	for _, op := range h.Ops {
-		for _, k := range []key{{op.Workload, ""}, {op.Workload, op.Call}} {
+		of := []key{{op.Workload, "", ""}, {op.Workload, op.Call, ""}}
+		if several[op.Workload] {
+			of = append(of, key{op.Workload, "", cmp.Or(op.Via, viaGRPC)})
+		}
+		for _, k := range of {
 			c := counts[k]
 			if c == nil {
-				c = &Count{Workload: k.workload, Call: k.call, Codes: map[string]int{}}
+				c = &Count{Workload: k.workload, Call: k.call, Via: k.via, Codes: map[string]int{}}
 				counts[k] = c
 			}
 			c.Calls++
@@ -52,10 +66,7 @@ func Counts(h *history.History) []Count {
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b key) int {
-		if a.workload != b.workload {
-			return strings.Compare(a.workload, b.workload)
-		}
-		return strings.Compare(a.call, b.call)
+		return cmp.Or(cmp.Compare(a.workload, b.workload), cmp.Compare(a.via, b.via), cmp.Compare(a.call, b.call))
 	})
 	var list []Count
 	for _, k := range keys {
@@ -73,4 +84,19 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	}
 	rank := int(math.Ceil(q * float64(len(sorted))))
 	return sorted[max(rank, 1)-1]
+}
+
+// viaGRPC is the name of calls with the Go client, whose Via is empty.
+const viaGRPC = "grpc"
+
+// mixed returns the workloads whose processes call in more than one way.
+func mixed(h *history.History) map[string]bool {
+	first, several := map[string]string{}, map[string]bool{}
+	for _, op := range h.Ops {
+		if via, known := first[op.Workload]; known && via != op.Via {
+			several[op.Workload] = true
+		}
+		first[op.Workload] = op.Via
+	}
+	return several
 }

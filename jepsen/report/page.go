@@ -108,7 +108,7 @@ func (v *view) checks(results []check.Result) {
 
 func (v *view) counts(counts []Count) {
 	for _, c := range counts {
-		name := c.Workload
+		name := c.name()
 		if c.Call != "" {
 			name = c.Call
 		}

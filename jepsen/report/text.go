@@ -25,7 +25,7 @@ func Text(w io.Writer, run *Run) error {
 	var calls [][]string
 	for _, c := range Counts(run.History) {
 		if c.Call == "" {
-			calls = append(calls, []string{c.Workload, count(c.Calls), count(c.OK), count(c.Refused), count(c.Unknown), short(c.P50), short(c.P99)})
+			calls = append(calls, []string{c.name(), count(c.Calls), count(c.OK), count(c.Refused), count(c.Unknown), short(c.P50), short(c.P99)})
 		}
 	}
 	b.WriteByte('\n')

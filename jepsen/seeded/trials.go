@@ -102,5 +102,7 @@ var trials = []Trial{
 	{Bug: seededbug.NoDedupe, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn},
 	{Bug: seededbug.RetryWithFreshID, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn, Client: true},
 	{Bug: seededbug.TimeoutAsRefused, Workloads: []string{turn}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: turn, Client: true},
+	{Bug: seededbug.HTTP200ForUnknown, Workloads: []string{set}, Nemeses: []string{"partition/leader-receives-nothing"}, Time: 25 * time.Second, Seed: 1, Check: set},
+	{Bug: seededbug.HTTPTimeoutAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-receives-nothing"}, Time: 25 * time.Second, Seed: 1, Check: set},
 	{Bug: seededbug.UnheardIsRemoved, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: "liveness"},
 }

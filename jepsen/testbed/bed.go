@@ -17,6 +17,7 @@ import (
 type Bed struct {
 	options   Options
 	binary    string
+	ctl       string         // path of dormctl; "" if there is none
 	base      int            // first port on loopback
 	net       *Net           // nil if hosts share loopback
 	token     string         // the cluster's root token
@@ -52,6 +53,9 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 	}()
 	b.survey()
 	if b.binary, err = b.build(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.findCommand(ctx); err != nil {
 		return nil, err
 	}
 	if err := b.writeKeys(); err != nil {

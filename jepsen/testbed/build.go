@@ -2,12 +2,15 @@ package testbed
 
 import (
 	"context"
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"dormouse/internal/failpoint"
 	"dormouse/internal/modpath"
 	"dormouse/jepsen/testbed/clock"
 )
@@ -26,17 +29,24 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("testbed: no dormoused to run: %w", err)
 		}
+		if b.options.Failpoints {
+			b.grant(CanFailpoint, hasTag(path, failpoint.Tag), "no process ends at a named point")
+		}
 		return path, nil
 	}
+	b.can[CanFailpoint] = b.options.Failpoints
 	out := filepath.Join(b.options.Dir, "bin", "dormoused")
 	var tags []string
 	if b.options.Env[seededBug] != "" {
 		tags = append(tags, "seeded")
 	}
+	if b.options.Failpoints {
+		tags = append(tags, failpoint.Tag)
+	}
 	b.options.Logf("building dormoused")
-	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)
+	root, err := moduleRoot(ctx)
 	if err != nil {
-		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or give a binary: %w", err)
+		return "", err
 	}
 	if b.can[CanClock] {
 		_, err = clock.Build(ctx, root, out, tags...)
@@ -47,6 +57,29 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("testbed: build dormoused: %w", err)
 	}
 	return out, nil
+}
+
+// moduleRoot returns the directory of this module.
+func moduleRoot(ctx context.Context) (string, error) {
+	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)
+	if err != nil {
+		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or give a binary: %w", err)
+	}
+	return root, nil
+}
+
+// hasTag returns why a program was not built with a tag, or nil.
+func hasTag(path, tag string) error {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for _, s := range info.Settings {
+		if s.Key == "-tags" && slices.Contains(strings.Split(s.Value, ","), tag) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s was built without the tag %s", path, tag)
 }
 
 func goCommand(ctx context.Context, dir string, args ...string) (string, error) {

@@ -21,6 +21,14 @@ func (b *Bed) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp4", addr)
 }
 
+// URL returns the URL of a host's HTTP API for clients.
+func (b *Bed) URL(h *Host) string {
+	if b.TLS() != nil {
+		return "https://" + h.HTTP()
+	}
+	return "http://" + h.HTTP()
+}
+
 // observer returns an HTTP client that calls a host's node from the host itself, so
 // that network faults do not blind the harness. Each request has its own connection,
 // so that none uses a connection to a process that has ended. A nil t means no TLS.

@@ -7,12 +7,18 @@ import (
 	"strings"
 
 	"dormouse/client"
+	"dormouse/internal/failpoint"
 )
+
+// bareEnv returns the harness's environment without DORMOUSE_ variables.
+func (*Bed) bareEnv() []string {
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "DORMOUSE_") })
+}
 
 // env returns the environment of the host's node: the harness's environment without
 // DORMOUSE_ variables, and the settings of the run.
 func (h *Host) env() []string {
-	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "DORMOUSE_") })
+	env := h.bed.bareEnv()
 	for _, name := range slices.Sorted(maps.Keys(h.bed.options.Env)) {
 		env = append(env, name+"="+h.bed.options.Env[name])
 	}
@@ -21,6 +27,12 @@ func (h *Host) env() []string {
 		if h.bed.TLS() != nil {
 			env = append(env, client.EnvCA+"="+h.bed.keyPath(authorityFile))
 		}
+	}
+	if h.bed.can[CanFailpoint] && h.program == nil {
+		env = append(env, failpoint.Variable+"="+h.failpointPath())
+	}
+	if h.bed.options.Backups && h.program == nil && h.apart == "" {
+		env = append(env, "DORMOUSE_BACKUP__URL="+h.bed.BackupURL(), "DORMOUSE_BACKUP__LOG_EVERY=1s")
 	}
 	if h.clock != nil {
 		env = append(env, h.clock.Setting())

@@ -45,3 +45,9 @@ func ProgramBeside(nodes int, command ...string) (args, hosts, programs []string
 	}
 	return b.Programs()[0].command().Args, hosts, programs
 }
+
+// Starve and Feed limit a process.
+var (
+	Starve = starve
+	Feed   = feed
+)

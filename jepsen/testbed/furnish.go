@@ -22,6 +22,7 @@ func (b *Bed) survey() {
 		b.grant(CanPower, disk.CanCutPower(), "power is not cut")
 	}
 	b.can[CanMix] = b.options.Previous != ""
+	b.can[CanLimit], b.can[CanBackup] = true, b.options.Backups
 	if b.options.Clock {
 		var err error
 		if b.options.Binary == "" { // otherwise checkClock decides

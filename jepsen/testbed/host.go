@@ -36,6 +36,7 @@ type Host struct {
 	node    string   // guarded by mu; id of its node
 	process *process // guarded by mu; the newest; nil before the first Start
 	old     bool     // guarded by mu; Start starts the previous build
+	apart   string   // guarded by mu; data directory of a cluster of its own; see Apart
 }
 
 // Name returns the host's name: n1, n2, … of nodes, and p1, p2, … of programs.
@@ -139,9 +140,16 @@ func (h *Host) command() *exec.Cmd {
 // for the name, the addresses and the join list, and it never changes. So a node that
 // lost its disk restarts with the settings that it founded the cluster with.
 func (h *Host) args() []string {
+	data := h.DataDir()
+	if h.apart != "" {
+		data = h.apart
+	}
 	args := []string{
-		"--node-id", h.node, "--data-dir", h.DataDir(), "--cluster-key-file", h.bed.keyPath(clusterKeyFile), "--root-token-file", h.bed.keyPath(rootTokenFile),
+		"--node-id", h.node, "--data-dir", data, "--cluster-key-file", h.bed.keyPath(clusterKeyFile), "--root-token-file", h.bed.keyPath(rootTokenFile),
 		"--http-addr", h.HTTP(), "--grpc-addr", h.GRPC(), "--raft-addr", h.Raft(), "--gossip-addr", h.Gossip(),
+	}
+	if h.apart != "" {
+		return args
 	}
 	args = append(args, "--expect", strconv.Itoa(h.bed.options.Nodes))
 	for _, other := range h.bed.Hosts() {

@@ -26,6 +26,11 @@ const (
 	CanPower     Capability = "power"     // cut a disk's power
 	CanClock     Capability = "clock"     // shift a node's wall clock
 	CanMix       Capability = "mix"       // run nodes of the previous build
+
+	CanCommand   Capability = "dormctl"    // run dormctl from the clients' host
+	CanFailpoint Capability = "failpoints" // end or delay the process at named points
+	CanBackup    Capability = "backups"    // back up to a directory that all nodes share
+	CanLimit     Capability = "limits"     // take a process's descriptors and memory away
 )
 
 // nodesMax bounds the number of nodes that a testbed starts with.
@@ -43,6 +48,10 @@ type Options struct {
 	Net      bool              // use a network that can fail, if possible
 	Disk     DiskKind          // kind of the disks of the data directories
 	Clock    bool              // use clocks that can be shifted, if possible
+
+	Commands   bool // have dormctl: beside Binary, or built
+	Failpoints bool // build with failpoints; a given Binary must have them
+	Backups    bool // the nodes back up to a directory of the testbed
 
 	Programs [][]string // commands of host programs; each gets --name, --listen, --http and --join
 

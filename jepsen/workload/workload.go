@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/client"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 )
@@ -39,7 +38,8 @@ type Workload interface {
 type Process struct {
 	ID     int
 	Node   string // the node that Client is bound to; "" if Client may use any node
-	Client *client.Client
+	Client Client
+	Via    Via        // what Client is
 	Rand   *rand.Rand // seeded from the run's seed and ID
 	Scope  string     // only for this workload's keys
 
@@ -82,7 +82,7 @@ func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, c
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	op := history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Call: call, Key: key, In: raw}
+	op := history.Op{Workload: p.Workload, Process: p.ID, Node: p.Node, Via: string(p.Via), Call: call, Key: key, In: raw}
 	if most < CallMax {
 		op.Patience = most
 	}

@@ -250,12 +250,13 @@ type StatusResponse struct {
 	Chain           uint32                 `protobuf:"varint,10,opt,name=chain,proto3" json:"chain,omitempty"`
 	FeatureLevelMax uint32                 `protobuf:"varint,11,opt,name=feature_level_max,json=featureLevelMax,proto3" json:"feature_level_max,omitempty"`
 	Version         string                 `protobuf:"bytes,12,opt,name=version,proto3" json:"version,omitempty"`
-	CatchingUp      bool                   `protobuf:"varint,14,opt,name=catching_up,json=catchingUp,proto3" json:"catching_up,omitempty"` // its log lacks entries that it needs before it may vote
-	Removed         bool                   `protobuf:"varint,13,opt,name=removed,proto3" json:"removed,omitempty"`                         // this node has been told that it is no longer a member
-	Founding        string                 `protobuf:"bytes,15,opt,name=founding,proto3" json:"founding,omitempty"`                        // id of this node's current founding; "" if there is none
-	FlushUs         uint64                 `protobuf:"varint,17,opt,name=flush_us,json=flushUs,proto3" json:"flush_us,omitempty"`          // average of a durable write to its log, in microseconds; 0 before the first
-	DiskFree        int64                  `protobuf:"varint,18,opt,name=disk_free,json=diskFree,proto3" json:"disk_free,omitempty"`       // bytes free under its data directory; 0 before the first check
-	MayFound        bool                   `protobuf:"varint,16,opt,name=may_found,json=mayFound,proto3" json:"may_found,omitempty"`       // it is configured to found a cluster, and belongs to none
+	CatchingUp      bool                   `protobuf:"varint,14,opt,name=catching_up,json=catchingUp,proto3" json:"catching_up,omitempty"`    // its log lacks entries that it needs before it may vote
+	Removed         bool                   `protobuf:"varint,13,opt,name=removed,proto3" json:"removed,omitempty"`                            // this node has been told that it is no longer a member
+	Founding        string                 `protobuf:"bytes,15,opt,name=founding,proto3" json:"founding,omitempty"`                           // id of this node's current founding; "" if there is none
+	FlushUs         uint64                 `protobuf:"varint,17,opt,name=flush_us,json=flushUs,proto3" json:"flush_us,omitempty"`             // average of a durable write to its log, in microseconds; 0 before the first
+	DiskFree        int64                  `protobuf:"varint,18,opt,name=disk_free,json=diskFree,proto3" json:"disk_free,omitempty"`          // bytes free under its data directory; 0 before the first check
+	LeaderEnded     bool                   `protobuf:"varint,19,opt,name=leader_ended,json=leaderEnded,proto3" json:"leader_ended,omitempty"` // the process of this term's leader has ended, as far as this node can see
+	MayFound        bool                   `protobuf:"varint,16,opt,name=may_found,json=mayFound,proto3" json:"may_found,omitempty"`          // it is configured to found a cluster, and belongs to none
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -407,6 +408,13 @@ func (x *StatusResponse) GetDiskFree() int64 {
 		return x.DiskFree
 	}
 	return 0
+}
+
+func (x *StatusResponse) GetLeaderEnded() bool {
+	if x != nil {
+		return x.LeaderEnded
+	}
+	return false
 }
 
 func (x *StatusResponse) GetMayFound() bool {
@@ -1221,7 +1229,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\fTermResponse\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\"\x0f\n" +
-	"\rStatusRequest\"\xa1\x04\n" +
+	"\rStatusRequest\"\xc4\x04\n" +
 	"\x0eStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
@@ -1244,7 +1252,8 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\aremoved\x18\r \x01(\bR\aremoved\x12\x1a\n" +
 	"\bfounding\x18\x0f \x01(\tR\bfounding\x12\x19\n" +
 	"\bflush_us\x18\x11 \x01(\x04R\aflushUs\x12\x1b\n" +
-	"\tdisk_free\x18\x12 \x01(\x03R\bdiskFree\x12\x1b\n" +
+	"\tdisk_free\x18\x12 \x01(\x03R\bdiskFree\x12!\n" +
+	"\fleader_ended\x18\x13 \x01(\bR\vleaderEnded\x12\x1b\n" +
 	"\tmay_found\x18\x10 \x01(\bR\bmayFound\"\x85\x01\n" +
 	"\x14GrantFoundingRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +

@@ -268,6 +268,7 @@ func (m *StatusResponse) EncodedSize() int {
 	n += protocode.SizeBool(16, m.MayFound)
 	n += protocode.SizeInt(17, m.FlushUs)
 	n += protocode.SizeInt(18, m.DiskFree)
+	n += protocode.SizeBool(19, m.LeaderEnded)
 	return n
 }
 
@@ -278,6 +279,7 @@ func (m *StatusResponse) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 19, m.LeaderEnded)
 	i = protocode.PutInt(b, i, 18, m.DiskFree)
 	i = protocode.PutInt(b, i, 17, m.FlushUs)
 	i = protocode.PutBool(b, i, 16, m.MayFound)
@@ -342,6 +344,8 @@ func (m *StatusResponse) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.FlushUs)
 		case 18:
 			err = protocode.Int(&f, &m.DiskFree)
+		case 19:
+			err = f.Bool(&m.LeaderEnded)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

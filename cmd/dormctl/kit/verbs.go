@@ -43,6 +43,7 @@ type errorDoc struct {
 	Head         string `json:"head,omitempty"`
 	Thread       string `json:"thread,omitempty"`
 	Seq          uint64 `json:"seq,omitempty"`
+	Incarnation  uint64 `json:"incarnation,omitempty"`
 	RetryAfterMS int64  `json:"retry_after_ms,omitempty"`
 }
 
@@ -58,7 +59,7 @@ func (a *App) errorOf(err error) errorDoc {
 		doc.Code, doc.Message = string(e.Code), e.Detail
 		doc.Field, doc.Reason, doc.Limit, doc.RetryAfterMS = e.Field, e.Reason, e.Limit, e.RetryAfterMS
 		doc.Rev, doc.Revision, doc.Epoch, doc.Holder = e.Rev, e.Revision, e.Epoch, e.Holder
-		doc.Head, doc.Thread, doc.Seq = e.Head, e.Thread, e.Seq
+		doc.Head, doc.Thread, doc.Seq, doc.Incarnation = e.Head, e.Thread, e.Seq, e.Incarnation
 		if e.Op >= 0 {
 			doc.Op = &e.Op
 		}

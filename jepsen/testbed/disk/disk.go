@@ -181,6 +181,9 @@ func (d *Disk) Full(on bool) { d.set(func(s *faults) { s.full = on }) }
 // Slow delays each write and each sync by the given duration.
 func (d *Disk) Slow(by time.Duration) { d.set(func(s *faults) { s.slow = by }) }
 
+// SlowSync delays each sync by the given duration, and no write.
+func (d *Disk) SlowSync(by time.Duration) { d.set(func(s *faults) { s.late = by }) }
+
 // Hang makes reads and changes wait until the disk no longer hangs, is closed, or
 // their process is killed.
 func (d *Disk) Hang(on bool) { d.set(func(s *faults) { s.hung = on }) }

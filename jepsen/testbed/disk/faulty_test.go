@@ -133,6 +133,21 @@ func TestASlowDiskDelays(t *testing.T) {
 	}
 }
 
+func TestADiskDelaysOnlyItsSyncs(t *testing.T) {
+	d := openFaulty(t)
+	d.SlowSync(200 * time.Millisecond)
+	began := time.Now()
+	must(t, write(filepath.Join(d.Dir(), "a"), "x", false))
+	if took := time.Since(began); took >= 200*time.Millisecond {
+		t.Errorf("without a sync it took %v", took)
+	}
+	began = time.Now()
+	must(t, write(filepath.Join(d.Dir(), "a"), "x", true)) // two syncs
+	if took := time.Since(began); took < 400*time.Millisecond {
+		t.Errorf("with syncs it took %v", took)
+	}
+}
+
 func TestWhatHangsGoesOnWhenHealed(t *testing.T) {
 	d := openFaulty(t)
 	path := filepath.Join(d.Dir(), "a")

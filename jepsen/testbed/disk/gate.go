@@ -27,6 +27,7 @@ type faults struct {
 	sync syncFault
 	full bool          // writes, allocations and new files fail for lack of space
 	slow time.Duration // delay of each write and each sync
+	late time.Duration // further delay of each sync
 	hung bool          // all calls wait except those that a dying process needs
 }
 
@@ -83,9 +84,9 @@ func (g *gate) pass(ctx context.Context, c call) syscall.Errno {
 		}
 		f, changed = g.look(c)
 	}
-	if f.slow > 0 && (c == callWrite || c == callSync) {
+	if wait := f.delay(c); wait > 0 {
 		over := make(chan struct{})
-		timer := time.AfterFunc(f.slow, func() { close(over) })
+		timer := time.AfterFunc(wait, func() { close(over) })
 		defer timer.Stop()
 		if !waitFor(ctx, over, changed) {
 			return syscall.EINTR
@@ -96,6 +97,18 @@ func (g *gate) pass(ctx context.Context, c call) syscall.Errno {
 		return syscall.EIO
 	case f.full && (c == callWrite || c == callCreate):
 		return syscall.ENOSPC
+	default:
+		return 0
+	}
+}
+
+// delay returns how long a call waits that does not hang.
+func (f faults) delay(c call) time.Duration {
+	switch c {
+	case callWrite:
+		return f.slow
+	case callSync:
+		return f.slow + f.late
 	default:
 		return 0
 	}

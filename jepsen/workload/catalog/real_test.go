@@ -72,10 +72,12 @@ func runReal(t *testing.T, nodes *realNodes, name string) {
 			at := id / 2 % len(nodes.grpc)
 			p.Node, o.Endpoints, o.Fixed = fmt.Sprintf("n%d", at+1), nodes.grpc[at:at+1], true
 		}
-		if p.Client, err = client.Dial(o); err != nil {
+		c, err := client.Dial(o)
+		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = p.Client.Close() })
+		t.Cleanup(func() { _ = c.Close() })
+		p.Client = c
 		return p
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(setting("DORMJEPSEN_SECONDS", 5))*time.Second)

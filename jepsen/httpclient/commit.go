@@ -1,0 +1,185 @@
+package httpclient
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"dormouse/agent"
+)
+
+const mediaJSON = "application/json"
+
+// commitCall is the request of a commit, and how its answer becomes a result.
+type commitCall struct {
+	request
+	result func(*answer) (agent.Result, error)
+}
+
+// commitRequest returns the request of a commit: the call of its only op if alone is set
+// and there is one, and POST /v1/commits otherwise.
+func commitRequest(commit agent.Commit, alone bool) (*commitCall, error) {
+	if commit.Request != (agent.Request{}) {
+		return nil, agent.Errorf(agent.CodeInvalid, "an idempotency key has no client, number and low: use gRPC")
+	}
+	docs := make([]members, len(commit.Ops))
+	for i, op := range commit.Ops {
+		var err error
+		if docs[i], err = opDocument(op); err != nil {
+			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
+		}
+	}
+	var c *commitCall
+	if alone && len(docs) == 1 {
+		c = ownCall(commit.Ops[0], docs[0])
+	}
+	if c == nil {
+		c = &commitCall{request: request{method: http.MethodPost, path: "/v1/commits", media: mediaJSON, body: encode(members{"ops": docs})}, result: committed}
+	}
+	c.scope = commit.Scope
+	if f := commit.Fence; f != nil {
+		if f.Agent != "" {
+			return nil, agent.Errorf(agent.CodeInvalid, "a fence over HTTP names no agent: use gRPC")
+		}
+		name, err := json.Marshal(f.Claim)
+		if err != nil {
+			panic(err) // cannot fail: a string
+		}
+		c.fence = fmt.Sprintf("claim=%s;epoch=%d", name, f.Epoch)
+	}
+	return c, nil
+}
+
+// ownCall returns the call of one op whose answer holds the whole result; nil if there is
+// none.
+func ownCall(op agent.Op, doc members) *commitCall {
+	body := maps.Clone(doc)
+	delete(body, "op")
+	switch op := op.(type) {
+	case *agent.PutValue:
+		return ownPut(op)
+	case *agent.PutCheckpoint:
+		delete(body, "key")
+		return &commitCall{request: request{method: http.MethodPut, path: "/v1/checkpoints/" + url.PathEscape(op.Key), media: mediaJSON, body: encode(body)}, result: one(checkpointStamp)}
+	case *agent.PatchCheckpoint:
+		query := url.Values{}
+		for _, name := range []string{"if_revision", "if_incarnation", "upsert", "shallow"} {
+			if value, there := body[name]; there {
+				query.Set(name, fmt.Sprint(value))
+			}
+		}
+		return &commitCall{request: request{
+			method: http.MethodPatch, path: "/v1/checkpoints/" + url.PathEscape(op.Key) + asked(query), media: "application/merge-patch+json", body: op.Patch,
+		}, result: one(checkpointStamp)}
+	case *agent.AppendThread:
+		delete(body, "thread")
+		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/entries", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
+	default:
+		return nil
+	}
+}
+
+// ownPut returns PUT /v1/values/{key}, which has no condition on bytes and no metadata.
+func ownPut(op *agent.PutValue) *commitCall {
+	if op.IfBytes != nil || op.Metadata != nil {
+		return nil
+	}
+	query := url.Values{}
+	if op.IfRevision != nil {
+		query.Set("if_revision", strconv.FormatUint(*op.IfRevision, 10))
+	}
+	if op.IfIncarnation != 0 {
+		query.Set("if_incarnation", strconv.FormatUint(op.IfIncarnation, 10))
+	}
+	if op.TTL != 0 {
+		query.Set("ttl_ms", strconv.FormatInt(op.TTL.Milliseconds(), 10))
+	}
+	if op.SkipExisting {
+		query.Set("on_exists", "skip")
+	}
+	media := op.ContentType
+	if media == "" {
+		media = agent.DefaultContentType
+	}
+	return &commitCall{request: request{method: http.MethodPut, path: "/v1/values/" + url.PathEscape(op.Key) + asked(query), media: media, body: op.Bytes}, result: one(valueStamp)}
+}
+
+// asked returns a query with its question mark; "" if it is empty.
+func asked(query url.Values) string {
+	if len(query) == 0 {
+		return ""
+	}
+	return "?" + query.Encode()
+}
+
+// encode returns a document. It leaves the JSON of callers as it is.
+func encode(m members) []byte {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(m); err != nil {
+		panic(err) // cannot fail: strings, numbers and valid JSON
+	}
+	return body.Bytes()
+}
+
+// one returns the result of a call with one op, whose answer decode reads.
+func one(decode func([]byte) (agent.OpResult, int64, error)) func(*answer) (agent.Result, error) {
+	return func(a *answer) (agent.Result, error) {
+		index, err := a.index()
+		if err != nil {
+			return agent.Result{}, err
+		}
+		r, time, err := decode(a.body)
+		return agent.Result{Index: index, Time: time, Results: []agent.OpResult{r}}, err
+	}
+}
+
+// committed returns the result of POST /v1/commits.
+func committed(a *answer) (agent.Result, error) {
+	var doc struct {
+		Index   *uint64           `json:"index"`
+		Time    int64             `json:"time"`
+		Results []json.RawMessage `json:"results"`
+	}
+	if err := json.Unmarshal(a.body, &doc); err != nil {
+		return agent.Result{}, err
+	}
+	if doc.Index == nil || doc.Results == nil {
+		return agent.Result{}, fmt.Errorf("it has no index or no results")
+	}
+	out := agent.Result{Index: *doc.Index, Time: doc.Time, Results: make([]agent.OpResult, len(doc.Results))}
+	for i, raw := range doc.Results {
+		var err error
+		if out.Results[i], err = opResult(raw); err != nil {
+			return agent.Result{}, fmt.Errorf("result %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// CommitBody returns the body of POST /v1/commits, which is also that of dormctl commit.
+func CommitBody(commit agent.Commit) ([]byte, error) {
+	docs := make([]members, len(commit.Ops))
+	for i, op := range commit.Ops {
+		var err error
+		if docs[i], err = opDocument(op); err != nil {
+			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
+		}
+	}
+	body := members{"ops": docs}
+	if f := commit.Fence; f != nil {
+		body["fence"] = members{"claim": f.Claim, "epoch": f.Epoch}
+	}
+	return encode(body), nil
+}
+
+// Committed returns the result that the answer of POST /v1/commits holds.
+func Committed(body []byte) (agent.Result, error) { return committed(&answer{body: body}) }
+
+// Found returns what the answer to a read holds.
+func Found(read string, body []byte) (agent.Found, error) { return found(read)(body) }

@@ -1,0 +1,139 @@
+package httpclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"dormouse/agent"
+)
+
+// stampDocument is the answer to a write of a value or a checkpoint.
+type stampDocument struct {
+	Key         string           `json:"key"`
+	Incarnation uint64           `json:"incarnation"`
+	Revision    uint64           `json:"revision"`
+	CreatedAt   int64            `json:"created_at"`
+	UpdatedAt   int64            `json:"updated_at"`
+	Skipped     bool             `json:"skipped"`
+	Thread      *pointerDocument `json:"thread"`
+}
+
+type pointerDocument struct {
+	ID          string `json:"id"`
+	Rev         uint64 `json:"rev"`
+	Head        string `json:"head"`
+	Incarnation uint64 `json:"incarnation"`
+}
+
+func (p *pointerDocument) agent() *agent.Pointer {
+	if p == nil {
+		return nil
+	}
+	return &agent.Pointer{Thread: p.ID, Rev: p.Rev, Head: p.Head, Incarnation: p.Incarnation}
+}
+
+type claimDocument struct {
+	Name      string `json:"name"`
+	Holder    string `json:"holder"`
+	Epoch     uint64 `json:"epoch"`
+	TTLMS     int64  `json:"ttl_ms"`
+	ClaimedAt int64  `json:"claimed_at"`
+	ExpiresAt int64  `json:"expires_at"`
+}
+
+func (d claimDocument) agent() agent.Claim {
+	return agent.Claim{
+		Name: d.Name, Holder: d.Holder, Epoch: d.Epoch, TTL: time.Duration(d.TTLMS) * time.Millisecond, ClaimedAt: d.ClaimedAt, ExpiresAt: d.ExpiresAt,
+	}
+}
+
+type scopeDocument struct {
+	Name      string `json:"name"`
+	Keys      uint64 `json:"keys"`
+	Bytes     uint64 `json:"bytes"`
+	Agents    uint64 `json:"agents"`
+	Threads   uint64 `json:"threads"`
+	Entries   uint64 `json:"entries"`
+	Timers    uint64 `json:"timers"`
+	CreatedAt int64  `json:"created_at"`
+}
+
+func (d scopeDocument) agent() agent.Scope {
+	return agent.Scope{
+		Name: d.Name, Keys: d.Keys, Bytes: d.Bytes, Agents: d.Agents, Threads: d.Threads, Entries: d.Entries, Timers: d.Timers, CreatedAt: d.CreatedAt,
+	}
+}
+
+// opResult returns the result of one op in the answer of POST /v1/commits.
+func opResult(raw json.RawMessage) (agent.OpResult, error) {
+	var named struct {
+		Op          string `json:"op"`
+		Existed     bool   `json:"existed"`
+		Incarnation uint64 `json:"incarnation"`
+	}
+	if err := json.Unmarshal(raw, &named); err != nil {
+		return nil, err
+	}
+	switch named.Op {
+	case "put_value":
+		r, _, err := valueStamp(raw)
+		return r, err
+	case "put_checkpoint", "patch_checkpoint":
+		r, _, err := checkpointStamp(raw)
+		return r, err
+	case "append_thread", "hibernate_thread", "compact_thread":
+		r, _, err := threadResult(raw)
+		return r, err
+	case "delete_value", "delete_checkpoint", "delete_thread":
+		return &agent.DeleteResult{Existed: named.Existed, Incarnation: named.Incarnation}, nil
+	case "take_claim", "renew_claim", "release_claim":
+		var d claimDocument
+		err := json.Unmarshal(raw, &d)
+		return &agent.ClaimResult{Claim: d.agent()}, err
+	case "put_scope":
+		var d scopeDocument
+		err := json.Unmarshal(raw, &d)
+		return &agent.ScopeResult{Scope: d.agent()}, err
+	default:
+		return nil, fmt.Errorf("it is of an op %q, which was not sent", named.Op)
+	}
+}
+
+func valueStamp(raw []byte) (agent.OpResult, int64, error) {
+	var d stampDocument
+	err := json.Unmarshal(raw, &d)
+	return &agent.ValueResult{
+		Key: d.Key, Incarnation: d.Incarnation, Revision: d.Revision, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, Skipped: d.Skipped,
+	}, d.UpdatedAt, err
+}
+
+func checkpointStamp(raw []byte) (agent.OpResult, int64, error) {
+	var d stampDocument
+	err := json.Unmarshal(raw, &d)
+	return &agent.CheckpointResult{
+		Key: d.Key, Incarnation: d.Incarnation, Revision: d.Revision, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		Thread: d.Thread.agent(), Skipped: d.Skipped,
+	}, d.UpdatedAt, err
+}
+
+func threadResult(raw []byte) (agent.OpResult, int64, error) {
+	var d struct {
+		threadDocument
+		Entries []struct {
+			ID      string `json:"id"`
+			Seq     uint64 `json:"seq"`
+			At      int64  `json:"at"`
+			Skipped bool   `json:"skipped"`
+		} `json:"entries"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, 0, err
+	}
+	t, err := d.agent()
+	r := &agent.ThreadResult{Thread: t}
+	for _, e := range d.Entries {
+		r.Entries = append(r.Entries, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At, Skipped: e.Skipped})
+	}
+	return r, t.UpdatedAt, err
+}

@@ -1,0 +1,108 @@
+package testbed
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"dormouse/client"
+	"dormouse/jepsen/testbed/packet"
+)
+
+// findCommand finds dormctl beside the given binary, or builds it.
+func (b *Bed) findCommand(ctx context.Context) error {
+	if !b.options.Commands {
+		return nil
+	}
+	if b.options.Binary != "" {
+		if HasCommand(b.binary) {
+			b.ctl, b.can[CanCommand] = beside(b.binary), true
+			return nil
+		}
+	}
+	b.options.Logf("building dormctl")
+	root, err := moduleRoot(ctx)
+	out := filepath.Join(b.options.Dir, "bin", "dormctl")
+	if err == nil {
+		_, err = goCommand(ctx, root, "build", "-o", out, "./cmd/dormctl")
+	}
+	if err == nil {
+		b.ctl = out
+	}
+	b.grant(CanCommand, err, "no command of dormctl is run")
+	return nil
+}
+
+func beside(binary string) string { return filepath.Join(filepath.Dir(binary), "dormctl") }
+
+// HasCommand reports whether dormctl lies beside a dormoused.
+func HasCommand(binary string) bool {
+	if binary == "" {
+		return false
+	}
+	_, err := os.Stat(beside(binary))
+	return err == nil
+}
+
+// CommandError is the error of a command that ended with an exit code.
+type CommandError struct {
+	Code int    // -1 if a signal ended it
+	Said string // what it wrote to stderr
+}
+
+func (e *CommandError) Error() string { return fmt.Sprintf("exit code %d: %s", e.Code, e.Said) }
+
+// Command runs dormctl from the clients' host with addresses of nodes, as an operator
+// with the root token. It returns what the command wrote to stdout.
+func (b *Bed) Command(ctx context.Context, endpoints []string, stdin []byte, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, b.ctl, args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	cmd.Env = append(b.bareEnv(), client.EnvEndpoints+"="+strings.Join(endpoints, ","), client.EnvTokenFile+"="+b.keyPath(rootTokenFile))
+	if b.TLS() != nil {
+		cmd.Env = append(cmd.Env, client.EnvCA+"="+b.keyPath(authorityFile))
+	}
+	return b.execute(cmd, b.clients())
+}
+
+// Offline runs a command of dormoused that needs no node, such as restore.
+func (b *Bed) Offline(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, b.binary, args...)
+	cmd.Env = b.bareEnv()
+	return b.execute(cmd, b.clients())
+}
+
+// clients returns the namespace of the clients' host.
+func (b *Bed) clients() *packet.Namespace {
+	if b.net == nil {
+		return nil
+	}
+	return b.net.clients
+}
+
+// execute runs a command in a namespace; nil means the machine's own.
+func (b *Bed) execute(cmd *exec.Cmd, in *packet.Namespace) ([]byte, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	start := cmd.Start
+	if in != nil {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+		start = func() error { return in.Do(cmd.Start) }
+	}
+	if err := start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		return stdout.Bytes(), &CommandError{Code: cmd.ProcessState.ExitCode(), Said: strings.TrimSpace(stderr.String())}
+	}
+	return stdout.Bytes(), nil
+}

@@ -1,0 +1,78 @@
+package jepsen
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"dormouse/jepsen/command"
+	"dormouse/jepsen/httpclient"
+	"dormouse/jepsen/workload"
+	"dormouse/jepsen/workload/catalog"
+)
+
+// ctlPace is the mean wait of a process between two runs of dormctl, which cost more than
+// a call.
+const ctlPace = 300 * time.Millisecond
+
+// vias draws what each process of a workload calls with. Half of the processes call over
+// HTTP, if all calls of the workload have a form over HTTP. One process runs dormctl.
+func (r *run) vias(name string, processes int) []workload.Via {
+	all := make([]workload.Via, processes)
+	if web, _ := r.stage.web(); web == nil {
+		return all
+	}
+	if catalog.OverHTTP(name) {
+		for i := range processes / 2 {
+			all[i] = workload.ViaHTTP
+		}
+	}
+	if catalog.ByCommand(name) && processes > 2 && r.stage.command(nil) != nil {
+		all[processes-1] = workload.ViaCtl
+	}
+	lane := fnv.New64a()
+	_, _ = lane.Write([]byte("via " + name))
+	draw := rand.New(rand.NewPCG(r.options.Seed, lane.Sum64()))
+	draw.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// connect gives a process its client of nodes: of only these if the process is bound to
+// one. An HTTP client that is bound to a node makes each call once, so that its answer is
+// the outcome; one that may use any node retries as docs/http.md says.
+func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
+	if p.Via == workload.ViaHTTP {
+		transport, token := r.stage.web()
+		c := httpclient.New(httpclient.Options{
+			URLs: func() []string { return r.urls(p, nodes) }, Token: token, ID: fmt.Sprintf("%s/%d", p.Scope, p.ID),
+			Retries: p.Node == "", Transport: transport,
+		})
+		p.Client = workload.Narrow{Service: c}
+		return c, nil
+	}
+	if p.Via == workload.ViaCtl {
+		c := &command.Ctl{Run: r.stage.command(addresses(nodes)), ID: fmt.Sprintf("%s/%d", p.Scope, p.ID)}
+		p.Client, p.Pace = workload.Narrow{Service: c}, ctlPace
+		return c, nil
+	}
+	c, err := r.stage.dial(p.Scope, p.Node == "", addresses(nodes)...)
+	p.Client = c
+	return c, err
+}
+
+// urls returns the URLs that a process may use: of its node, or of those that run now.
+func (r *run) urls(p *workload.Process, first []node) []string {
+	nodes := first
+	if p.Node == "" {
+		if now := r.stage.nodes(); len(now) > 0 {
+			nodes = rotated(now, p.ID)
+		}
+	}
+	urls := make([]string, len(nodes))
+	for i, n := range nodes {
+		urls[i] = n.url
+	}
+	return urls
+}
