@@ -40,7 +40,6 @@ var hunts = []Hunt{
 	{Bug: seededbug.NoFenceCheck, Workloads: []string{"claim"}},
 	{Bug: seededbug.FenceCheckedEarly, Workloads: []string{"claim"}},
 	{Bug: seededbug.EpochReused, Workloads: []string{"claim"}},
-	{Bug: seededbug.WallClockTicks, Workloads: []string{"claim"}},
 	{Bug: seededbug.StaleLeaseActs, Workloads: []string{"session"}},
 	{Bug: seededbug.ReviewDecidedTwice, Workloads: []string{"review"}},
 	{Bug: seededbug.ForkIgnoresRev, Workloads: []string{"fork"}},
