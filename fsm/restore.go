@@ -38,7 +38,6 @@ func (m *Machine) Restore(stream io.ReadCloser) error {
 	r := snapshot.NewReceiver(m.data.fs, dir, m.data.accept)
 	_, err := io.CopyBuffer(onlyWriter{r}, stream, make([]byte, snapshot.CopyChunkSize))
 	if err = errors.Join(err, r.Finish()); err == nil {
-		failpoint.At(failpoint.InstallReceived)
 		err = m.restore(dir, r.Header)
 	}
 	if err = errors.Join(err, m.data.fs.RemoveAll(dir)); err != nil {
@@ -68,6 +67,7 @@ func (m *Machine) restore(dir string, header *snapfile.SnapshotHeader) error {
 		m.data.replayTo = applied
 		return nil
 	}
+	failpoint.At(failpoint.InstallReceived)
 	g, err := m.data.replace(dir, header)
 	if err != nil {
 		return err

@@ -136,13 +136,17 @@ func (v *View) Claim(scope, name string) (agent.Claim, error) {
 }
 
 // answerOf converts a result of find to an answer. An error that is not an *agent.Error means that
-// stored data cannot be read.
+// stored data cannot be read: it is corrupt, unless this node lacks what it takes to read it.
 func answerOf(found agent.Found, err error) agent.Answer {
 	if err == nil {
 		return agent.Answer{Found: found}
 	}
 	var known *agent.Error
-	if !errors.As(err, &known) {
+	switch {
+	case errors.As(err, &known):
+	case storage.Exhausted(err):
+		known = agent.Errorf(agent.CodeUnavailable, "this node cannot read its data now: %v", err)
+	default:
 		known = agent.Errorf(agent.CodeCorrupt, "%v", err)
 	}
 	return agent.Answer{Err: known}

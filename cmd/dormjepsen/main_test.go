@@ -251,8 +251,8 @@ func TestAHistoryIsExportedAndJudgedAgain(t *testing.T) {
 func TestACoverWhoseBudgetIsSpentSaysWhatIsLeft(t *testing.T) {
 	c := newConsole(t)
 	out, errs, code := c.run("full", "--dir", "d", "--budget", "1ms", "--workload", "register", "--nemesis", "kill")
-	if code != exitUnknown || !strings.Contains(out, "unknown: 2 of 3 runs, 14 calls judged") || !strings.Contains(errs, "remaining 1 runs") ||
-		!strings.Contains(out, "| 2 of 3 | 14 | 0 | 0 | - | 0 |") {
+	if code != exitUnknown || !strings.Contains(out, "unknown: 2 of 4 runs, 14 calls judged") || !strings.Contains(errs, "remaining 2 runs") ||
+		!strings.Contains(out, "| 2 of 4 | 14 | 0 | 0 | - | 0 |") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	packed, _ := filepath.Glob(filepath.Join("d", "*", report.HistoryName+packedSuffix))

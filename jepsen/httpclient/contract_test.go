@@ -31,7 +31,7 @@ func TestTheClientSpeaksTheAPI(t *testing.T) {
 	defer server.Close()
 	c := httpclient.New(httpclient.Options{URLs: func() []string { return []string{server.URL} }, ID: "c", Transport: &http.Transport{}})
 	defer c.Close() //nolint:errcheck // there are no calls
-	zero, one, stored := uint64(0), uint64(1), []byte("v")
+	zero, one, stored, at := uint64(0), uint64(1), []byte("v"), int64(1_700_000_000_000)
 	var missing []byte
 	for _, op := range []agent.Op{
 		&agent.PutScope{Policy: agent.Policy{ThreadsMax: 9}},
@@ -40,8 +40,8 @@ func TestTheClientSpeaksTheAPI(t *testing.T) {
 		&agent.PutValue{Key: "a/1", Bytes: []byte("<é>"), IfRevision: &one, ContentType: "text/plain", IfIncarnation: 1},
 		&agent.PutValue{Key: "b", Bytes: stored, IfRevision: &zero},
 		&agent.DeleteValue{Key: "b", IfBytes: &stored},
-		&agent.AppendThread{Thread: "t", ExpectedRev: &zero, Entries: []agent.Draft{{ID: "x", Kind: "step", Payload: agent.JSON(`{"a":"<é>"}`), Refs: agent.JSON(`{"r":1}`)}, {Payload: agent.JSON(`{}`)}}},
-		&agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "x", Kind: "step", Payload: agent.JSON(`{"a":"<é>"}`), Refs: agent.JSON(`{"r":1}`)}}},
+		&agent.AppendThread{Thread: "t", ExpectedRev: &zero, Entries: []agent.Draft{{ID: "x", At: &at, Kind: "step", Payload: agent.JSON(`{"a":"<é>"}`), Refs: agent.JSON(`{"r":1}`)}, {At: &at, Payload: agent.JSON(`{}`)}}},
+		&agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "x", At: &at, Kind: "step", Payload: agent.JSON(`{"a":"<é>"}`), Refs: agent.JSON(`{"r":1}`)}}},
 		&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":1}`), Thread: &agent.Pointer{Thread: "t", Rev: 1}, Lifecycle: "idle"},
 		&agent.PatchCheckpoint{Key: "c", Patch: agent.JSON(`{"m":"<2>"}`)},
 		&agent.PatchCheckpoint{Key: "c", Patch: agent.JSON(`{"m":null}`), IfRevision: &one},

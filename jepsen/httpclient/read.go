@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
-
 	"net/url"
+	"strconv"
 
 	"dormouse/agent"
 )

@@ -21,18 +21,31 @@ var failingInside = fault{
 func pointVariants() []variant {
 	var all []variant
 	for _, p := range failpoint.All() {
-		all = append(all,
-			variant{name: string(p) + " crash", nodesMin: 1, shortest: 2 * time.Second, longest: 8 * time.Second, mends: time.Second, begin: meet(p, true)},
-			variant{name: string(p) + " delay", nodesMin: 1, shortest: 2 * time.Second, longest: 8 * time.Second, mends: time.Second, begin: meet(p, false)},
-		)
+		v := variant{nodesMin: 1, shortest: 2 * time.Second, longest: 8 * time.Second, mends: time.Second}
+		if installs(p) {
+			v.nodesMin, v.shortest, v.longest = 3, 15*time.Second, 25*time.Second
+		}
+		crash, delay := v, v
+		crash.name, crash.begin = string(p)+" crash", meet(p, true)
+		delay.name, delay.begin = string(p)+" delay", meet(p, false)
+		all = append(all, crash, delay)
 	}
 	return all
+}
+
+// installs reports whether a node comes to a point only when it installs a snapshot.
+func installs(p failpoint.Point) bool {
+	return p == failpoint.InstallReceived || p == failpoint.InstallReplaced
 }
 
 // meet orders that a node fails at a point, and brings the node there.
 func meet(p failpoint.Point, crash bool) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
-		h := a.some(ctx, []string{"leader", "follower"}[a.draw.IntN(2)])[0]
+		role := []string{"leader", "follower"}[a.draw.IntN(2)]
+		if installs(p) {
+			role = "follower"
+		}
+		h := a.some(ctx, role)[0]
 		release, err := a.claim(ctx, h)
 		if err != nil {
 			return nil, err
@@ -42,7 +55,7 @@ func meet(p failpoint.Point, crash bool) func(ctx context.Context, a *act) (undo
 			order = string(p) + " crash"
 		}
 		a.begins("%s: %s", h.Name(), order)
-		if crash || p == failpoint.InstallReceived || p == failpoint.InstallReplaced {
+		if crash || installs(p) {
 			a.mayExit(h, "killed")
 		}
 		err = h.Failpoint(order)
@@ -69,8 +82,11 @@ func lead(ctx context.Context, a *act, h *testbed.Host, p failpoint.Point) {
 		if a.kill(h) != nil {
 			return
 		}
-		for n := 0; n < 8 && pause.For(ctx, 250*time.Millisecond); n++ {
+		writing := a.background(ctx, a.flood(bulky))
+		for range 3 {
+			a.snapshotOf(ctx, a.leader(ctx))
 		}
+		writing()
 		if ctx.Err() == nil {
 			_ = h.Start(ctx) // the undo starts it otherwise
 		}

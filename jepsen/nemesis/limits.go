@@ -13,7 +13,7 @@ var starving = fault{
 	name: "limits", about: "a process runs out of descriptors, or out of memory, which may end it",
 	needs: []testbed.Capability{testbed.CanLimit},
 	variants: []variant{
-		{name: "no descriptor is left", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: starve("", func(a *act) (int, int64) { return 0, -1 })},
+		{name: "no descriptor is left", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: starve("", func(*act) (int, int64) { return 0, -1 })},
 		{name: "few descriptors are left", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: starve("", func(a *act) (int, int64) { return 1 + a.draw.IntN(8), -1 })},
 		{name: "no memory is left", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: starve("any", func(a *act) (int, int64) { return -1, int64(a.draw.IntN(64)) << 20 })},
 	},
@@ -42,9 +42,7 @@ func starve(ways string, what func(a *act) (descriptors int, memory int64)) func
 		return func(ctx context.Context) error {
 			defer release()
 			err := errors.Join(err, h.Feed())
-			if h.Running() {
-				a.mustRun(h)
-			}
+			a.settle(ctx, h, endsItself) // a node that has begun to stop needs a moment
 			return errors.Join(err, a.run(ctx, h))
 		}, err
 	}

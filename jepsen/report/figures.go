@@ -79,6 +79,9 @@ func (s series) points(value func(bucket) float64) plotter.XYs {
 // decades marks a logarithmic axis at the powers of ten.
 func decades(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
+	if low <= 0 { // the axis has no decades
+		return nil
+	}
 	for at := low; at <= high*1.001; at *= 10 {
 		ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(at, 'f', -1, 64)})
 	}

@@ -226,3 +226,13 @@ func TestTheDocumentLeavesOutPicturesAndWhatNeverCame(t *testing.T) {
 		t.Errorf("a fault that was not healed was healed at %v", to)
 	}
 }
+
+// A page is made of a history whose calls all took the same time, or none.
+func TestAPageIsMadeOfCallsThatTookNoTime(t *testing.T) {
+	for _, ops := range [][]history.Op{nil, {{ID: 1, Workload: "turn", Call: "put", Outcome: history.OK, Invoke: time.Second, Return: time.Second}}} {
+		var page bytes.Buffer
+		if err := report.Page(&page, &report.Run{History: &history.History{Ops: ops}}); err != nil || page.Len() == 0 {
+			t.Errorf("%d calls: %v", len(ops), err)
+		}
+	}
+}

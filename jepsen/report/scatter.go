@@ -58,7 +58,8 @@ func scatter(h *history.History, t *timeline) *figure {
 	f.height = scatterHeight
 	f.plot.Y.Scale = plot.LogScale{}
 	f.plot.Y.Tick.Marker = plot.TickerFunc(decades)
-	f.plot.Y.Min, f.plot.Y.Max = decade(low, math.Floor), decade(high, math.Ceil)
+	f.plot.Y.Min = decade(low, math.Floor)
+	f.plot.Y.Max = max(decade(high, math.Ceil), 10*f.plot.Y.Min)
 	for _, o := range outcomes {
 		if len(points[o.outcome]) == 0 {
 			continue

@@ -55,9 +55,7 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 	if b.binary, err = b.build(ctx); err != nil {
 		return nil, err
 	}
-	if err := b.findCommand(ctx); err != nil {
-		return nil, err
-	}
+	b.findCommand(ctx)
 	if err := b.writeKeys(); err != nil {
 		return nil, err
 	}

@@ -15,15 +15,13 @@ import (
 )
 
 // findCommand finds dormctl beside the given binary, or builds it.
-func (b *Bed) findCommand(ctx context.Context) error {
+func (b *Bed) findCommand(ctx context.Context) {
 	if !b.options.Commands {
-		return nil
+		return
 	}
-	if b.options.Binary != "" {
-		if HasCommand(b.binary) {
-			b.ctl, b.can[CanCommand] = beside(b.binary), true
-			return nil
-		}
+	if b.options.Binary != "" && HasCommand(b.binary) {
+		b.ctl, b.can[CanCommand] = beside(b.binary), true
+		return
 	}
 	b.options.Logf("building dormctl")
 	root, err := moduleRoot(ctx)
@@ -35,7 +33,6 @@ func (b *Bed) findCommand(ctx context.Context) error {
 		b.ctl = out
 	}
 	b.grant(CanCommand, err, "no command of dormctl is run")
-	return nil
 }
 
 func beside(binary string) string { return filepath.Join(filepath.Dir(binary), "dormctl") }
