@@ -10,7 +10,7 @@ TEST := GOGC=400 go test -tags invariants -ldflags=-w
 .PHONY: adapters-go adapters-js adapters-js-bench adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
 .PHONY: check-deploy cluster docs docs-check example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
-.PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
+.PHONY: module-path openapi-check proto race release run sdk-elixir simulate sdk-go sdk-go-check sdk-js sdk-python sim test
 .PHONY: ui ui-check ui-paint ui-pictures ui-test
 
 help: ## list the targets
@@ -54,6 +54,10 @@ race: ## the unit tests under the race detector, less what runs under it elsewhe
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
 	$(TEST) -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
+
+simulate: build ## simulated clusters whose runs repeat bit for bit: the kept seeds, and some more (90 s once the simulator is built, which takes minutes)
+	bin/dormjepsen sim --kept jepsen/sim/testdata/seeds --repeat 2
+	bin/dormjepsen sim --seed 1 --runs $(or $(RUNS),4) --time 60s
 
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...

@@ -14,6 +14,7 @@ import (
 	"dormouse/cluster/keys"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/proposer"
+	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 )
 
@@ -67,6 +68,8 @@ type Options struct {
 	// DiskReserve is how many bytes must be free for this node to accept writes; 0
 	// means a share of the disk.
 	DiskReserve int64
+	// LogFiles is where Dir is; nil means the machine's disk. A simulator gives its own.
+	LogFiles raftlog.Files
 	// LogSegmentBytes is the size of a segment of a log of kind wal; 0 means
 	// raftlog.walSegmentBytes.
 	LogSegmentBytes int

@@ -57,7 +57,7 @@ func (r *run) callers() (*callers, error) {
 			c.close()
 			return nil, err
 		}
-		c.pulses = append(c.pulses, &pulse{Process: p})
+		c.pulses = append(c.pulses, &pulse{Process: p, every: r.pulse})
 	}
 	return c, nil
 }
@@ -97,7 +97,7 @@ func (c *callerMaker) process(workloadName string, bound int, via workload.Via) 
 	r := c.run
 	p := &workload.Process{
 		ID: c.last, Scope: r.scope(workloadName), Workload: workloadName, Record: r.record, Via: via,
-		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))),
+		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))), Pace: r.pace,
 	}
 	c.last++
 	nodes := rotated(c.nodes, p.ID)

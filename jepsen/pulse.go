@@ -20,14 +20,17 @@ const (
 )
 
 // pulse is a process whose commits measure liveness.
-type pulse struct{ *workload.Process }
+type pulse struct {
+	*workload.Process
+	every time.Duration
+}
 
-// beat commits a small value every pulseEvery until ctx ends.
+// beat commits a small value at its interval until ctx ends.
 func (p *pulse) beat(ctx context.Context) {
 	key := fmt.Sprintf("pulse-%d", p.ID)
 	for n := 0; ; n++ {
 		p.once(ctx, key, []byte(fmt.Sprint(n)))
-		if !pause.For(ctx, pulseEvery) {
+		if !pause.For(ctx, p.every) {
 			return
 		}
 	}

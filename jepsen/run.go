@@ -43,7 +43,7 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 		return nil, fmt.Errorf("jepsen: %s already holds a run: give another directory", o.Dir)
 	}
 	began := time.Now()
-	r := &run{options: o, id: runID(o.Seed, began)}
+	r := &run{options: o, id: runID(o.Seed, began), pulse: pulseEvery}
 	if o.Target != nil {
 		r.stage, err = openTarget(ctx, o)
 	} else {
@@ -70,6 +70,8 @@ type run struct {
 	options Options
 	id      string // unique among all runs; the run's scopes end with it
 	stage   stage
+	pace    time.Duration // of all processes; 0 means that of each workload
+	pulse   time.Duration // between two pulses of a node
 	record  *history.Recorder
 	live    atomic.Pointer[history.Recorder] // record, set once the cluster has started: for other goroutines
 	tally   tally

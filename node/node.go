@@ -185,7 +185,7 @@ func (n *Node) openGroup() error {
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
 	n.group, err = cluster.Open(cluster.Options{
-		NodeID: c.Node.ID, Dir: dir(c, "raft"), LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
+		NodeID: c.Node.ID, Dir: n.o.logDir(), LogFiles: n.o.LogFiles, LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
 		Keys: n.secrets.ring, Roots: roots, Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
 		Machine: n.machine, Snapshots: n.machine.Snapshots(),
 		Self: layout.Member{

@@ -16,6 +16,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/keys"
+	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/fsm"
@@ -32,6 +33,7 @@ type Options struct {
 	Servers  transport.Network             // for HTTP, gRPC and Redis; nil means TCP
 	Gossip   gossip.Transport              // nil means UDP and TCP
 	FS       storage.FS                    // of the state machine; nil means the disk, or memory if ephemeral
+	LogFiles raftlog.Files                 // of the log of an ephemeral node, which then survives a restart; nil means memory
 	Alone    bool                          // the process runs only this node: /metrics has the metrics of raft and memberlist, which exist once per process
 	Handlers map[string]instance.GoHandler // for managers of kind go
 	Spans    sdktrace.SpanExporter         // takes the spans of calls; nil means as configured
@@ -87,6 +89,14 @@ func dir(c config.Config, name string) string {
 		return ""
 	}
 	return filepath.Join(c.Node.DataDir, name)
+}
+
+// logDir returns the directory of the log; "" if it is kept in memory.
+func (o Options) logDir() string {
+	if o.LogFiles != nil {
+		return "raft"
+	}
+	return dir(o.Config, "raft")
 }
 
 // logTailBytes is how much of its log a node keeps in memory for operators.

@@ -99,6 +99,10 @@ func Open(dir string, o Options) (*Engine, error) {
 }
 
 func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *pebble.Options {
+	l := logger{log: o.Logger, alarm: e.alarm}
+	if simulated, is := o.FS.(Ender); is {
+		l.end = simulated.End
+	}
 	p := &pebble.Options{
 		FS:                          fs,
 		Cache:                       cache,
@@ -113,7 +117,7 @@ func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *peb
 		L0StopWritesThreshold:       l0StopAt,
 		MaxOpenFiles:                descriptors.EngineFiles(descriptors.Limit(), openFilesMax),
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
-		Logger:                      logger{log: o.Logger, alarm: e.alarm},
+		Logger:                      l,
 	}
 	for i := range p.Levels {
 		p.Levels[i].BlockSize = blockBytes

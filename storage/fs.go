@@ -33,6 +33,10 @@ func (c CrashFS) Crash(rng *rand.Rand, percent int) CrashFS {
 	return CrashFS{c.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng})}
 }
 
+// Ender is a file system of a node that is not a process of its own, as in a simulation. End
+// takes the place of the panic that ends a process whose engine has failed. It does not return.
+type Ender interface{ End(error) }
+
 // ErrLocked is wrapped by the error of opening a directory that is in use.
 var ErrLocked = errors.New("another dormoused is running on this data directory: stop it, or choose another --data-dir")
 

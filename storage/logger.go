@@ -11,6 +11,7 @@ import (
 type logger struct {
 	log   hclog.Logger
 	alarm *alarm
+	end   func(error) // instead of a panic; nil means a panic
 }
 
 func (l logger) Infof(format string, args ...any)  { l.log.Trace(fmt.Sprintf(format, args...)) }
@@ -26,5 +27,8 @@ func (l logger) Fatalf(format string, args ...any) {
 	err := fmt.Errorf("engine: "+format, args...)
 	l.alarm.raise(err)
 	time.Sleep(fatalPatience)
+	if l.end != nil {
+		l.end(err)
+	}
 	panic(err)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	wal "github.com/hashicorp/raft-wal"
+	walfs "github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/types"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
@@ -38,6 +40,7 @@ var keyLogStore = []byte("dormouse/log-store")
 type Engines struct {
 	dir, kind    string
 	segmentBytes int
+	files        Files // nil means the machine's disk
 	logger       hclog.Logger
 	Logs         raft.LogStore
 	Stable       raft.StableStore
@@ -46,7 +49,7 @@ type Engines struct {
 
 // openEngines opens the stores in o.Dir, or creates stores in memory.
 func openEngines(o Options) (*Engines, error) {
-	e := &Engines{dir: o.Dir, kind: o.Kind, segmentBytes: o.SegmentBytes, logger: o.Logger}
+	e := &Engines{dir: o.Dir, kind: o.Kind, segmentBytes: o.SegmentBytes, files: o.Files, logger: o.Logger}
 	if e.kind == "" {
 		e.kind = logStoreWAL
 	}
@@ -67,6 +70,9 @@ func openEngines(o Options) (*Engines, error) {
 }
 
 func (e *Engines) open() error {
+	if e.files != nil {
+		return e.openFiles()
+	}
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return fmt.Errorf("make the log directory: %w", err)
 	}
@@ -134,20 +140,21 @@ func (e *Engines) openWAL(path string) (raft.LogStore, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
-	switch {
-	case seededbug.Is(seededbug.NoFsync):
-		return openUnsynced(path)
-	case seededbug.Is(seededbug.FsyncAfterAck):
-		return openLate(path)
-	}
-	files := newWALFiles(path)
-	meta := &walMeta{files: files}
-	logs, err := wal.Open(path, wal.WithSegmentFiler(files), wal.WithMetaStore(meta), wal.WithSegmentSize(e.segmentBytes), wal.WithLogger(e.logger.Named("wal")))
+	files := newWALFiles(path, walfs.New())
+	return e.openSegments(path, files, &walMeta{files: files})
+}
+
+// openSegments opens raft-wal on its segments and their list.
+func (e *Engines) openSegments(path string, files walFiles, meta types.MetaStore) (raft.LogStore, error) {
+	logs, err := wal.Open(path, wal.WithSegmentFiler(files), wal.WithMetaStore(sealedMeta{MetaStore: meta, files: files}), wal.WithSegmentSize(e.segmentBytes), wal.WithLogger(e.logger.Named("wal")))
 	if err != nil {
 		_ = meta.Close() // it was only read; raft-wal leaves it open
 		return nil, damage(err, "open the log in %s", path)
 	}
 	e.closers = append(e.closers, logs.Close)
+	if seededbug.Is(seededbug.FsyncAfterAck) {
+		return &lateLogs{LogStore: logs}, nil
+	}
 	return logs, nil
 }
 
@@ -208,6 +215,9 @@ func (e *Engines) claim(stable raft.StableStore, state uint64) error {
 
 // checkOther refuses to leave a log behind in another kind of store.
 func (e *Engines) checkOther(kind string) error {
+	if e.files != nil {
+		return nil // they hold only logs of kind wal
+	}
 	if _, err := os.Stat(e.logPath(kind)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

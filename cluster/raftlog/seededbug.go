@@ -6,33 +6,21 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-	wal "github.com/hashicorp/raft-wal"
-	"github.com/hashicorp/raft-wal/fs"
-	filer "github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// openUnsynced opens a raft-wal whose segments are never synced.
-func openUnsynced(path string) (*wal.WAL, error) {
-	logs, err := wal.Open(path, wal.WithSegmentFiler(filer.NewFiler(path, unsynced{fs.New()})), wal.WithSegmentSize(walSegmentBytes))
-	if err != nil {
-		return nil, damage(err, "open the log in %s", path)
-	}
-	return logs, nil
-}
-
 // unsynced is a file system where Sync does nothing.
-type unsynced struct{ *fs.FS }
+type unsynced struct{ types.VFS }
 
 // Create implements types.VFS.
 func (u unsynced) Create(dir, name string, size uint64) (types.WritableFile, error) {
-	f, err := u.FS.Create(dir, name, size)
+	f, err := u.VFS.Create(dir, name, size)
 	return unsyncedFile{f}, err
 }
 
 // OpenWriter implements types.VFS.
 func (u unsynced) OpenWriter(dir, name string) (types.WritableFile, error) {
-	f, err := u.FS.OpenWriter(dir, name)
+	f, err := u.VFS.OpenWriter(dir, name)
 	return unsyncedFile{f}, err
 }
 
@@ -50,14 +38,6 @@ type lateLogs struct {
 
 	mu      sync.Mutex
 	pending []*raft.Log // guarded by mu; the entries after those that are stored
-}
-
-func openLate(path string) (*lateLogs, error) {
-	logs, err := wal.Open(path, wal.WithSegmentSize(walSegmentBytes))
-	if err != nil {
-		return nil, damage(err, "open the log in %s", path)
-	}
-	return &lateLogs{LogStore: logs}, nil
 }
 
 // StoreLogs implements raft.LogStore.

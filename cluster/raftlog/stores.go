@@ -20,6 +20,7 @@ type Options struct {
 	Dir          string                   // "" keeps everything in memory
 	Kind         string                   // wal or bolt; "" means wal
 	SegmentBytes int                      // of a wal's segment; 0 means walSegmentBytes
+	Files        Files                    // where Dir is; nil means the machine's disk
 	Check        func(entry []byte) error // frame and checksum of a command entry; nil checks none
 	Snapshots    raft.SnapshotStore
 	Applied      func() uint64 // what the state machine has applied; nil means what Raft has handed to it
@@ -145,7 +146,7 @@ func (s *Stores) stack(o Options) error {
 		return err
 	}
 	s.OwnEntries = &ownEntryCheck{LogStore: s.Mark, votes: s.Votes, failStop: s.FailStop}
-	if o.Dir != "" {
+	if o.Dir != "" && o.Files == nil {
 		s.Disk = NewDiskWatch(o.Dir, o.probe, o.Logger)
 		s.Disk.asked = o.Reserve
 	}

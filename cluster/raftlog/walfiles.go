@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	walfs "github.com/hashicorp/raft-wal/fs"
 	"github.com/hashicorp/raft-wal/metadb"
 	filer "github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
+
+	"dormouse/internal/seededbug"
 )
 
 // walMeta is raft-wal's list of its segments, with checks.
@@ -58,11 +59,15 @@ func (m *walMeta) Load(dir string) (state types.PersistentState, err error) {
 // walFiles are raft-wal's segments, with errors that name the file.
 type walFiles struct {
 	types.SegmentFiler
-	dir string
+	files types.VFS
+	dir   string
 }
 
-func newWALFiles(dir string) walFiles {
-	return walFiles{SegmentFiler: filer.NewFiler(dir, walfs.New()), dir: dir}
+func newWALFiles(dir string, files types.VFS) walFiles {
+	if seededbug.Is(seededbug.NoFsync) {
+		files = unsynced{files}
+	}
+	return walFiles{SegmentFiler: filer.NewFiler(dir, files), files: files, dir: dir}
 }
 
 func (f walFiles) path(info types.SegmentInfo) string {

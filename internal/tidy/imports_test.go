@@ -186,7 +186,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/dormjepsen": {
 		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed",
-		"jepsen/workload/appends", "jepsen/workload/catalog", "jepsen/seeded",
+		"jepsen/workload/appends", "jepsen/workload/catalog", "jepsen/seeded", "jepsen/sim",
 	},
 	"jepsen/program":        {"agent", "host", "instance"}, // embeds Dormouse, as programs do
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
@@ -194,6 +194,14 @@ var mayImport = map[string][]string{
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,
+	"jepsen/sim": {
+		"agent/layout", "client", "cluster/keys", "config", "jepsen", "jepsen/check", "jepsen/history", "jepsen/report", "jepsen/sim/overlay", "jepsen/sim/simdisk",
+		"jepsen/sim/simnet", "jepsen/sim/trace", "jepsen/workload", "jepsen/workload/catalog", "node",
+	},
+	"jepsen/sim/overlay":    nil,
+	"jepsen/sim/simdisk":    {"cluster/raftlog", "jepsen/sim/trace", "storage"},
+	"jepsen/sim/simnet":     {"jepsen/sim/trace"},
+	"jepsen/sim/trace":      nil,
 	"jepsen/seeded":         {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
@@ -246,20 +254,20 @@ var home = map[string][]string{
 	"github.com/charmbracelet/x/ansi":         {"cmd/dormctl/top"},
 	"charm.land/bubbletea/v2":                 {"cmd/dormctl/top"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
-	"github.com/cockroachdb/pebble/v2":        {"storage"},
+	"github.com/cockroachdb/pebble/v2":        {"jepsen/sim/simdisk", "storage"},
 	"github.com/coreos/go-systemd/v22":        {"cmd/node"},
 	"github.com/coreos/go-oidc/v3":            {"access/oidc"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
-	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
+	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest", "jepsen/sim/simnet"},
 	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},
 	"github.com/hashicorp/raft-boltdb":        {"cluster/raftlog"},
-	"github.com/hashicorp/raft-wal":           {"cluster/raftlog"},
+	"github.com/hashicorp/raft-wal":           {"cluster/raftlog", "jepsen/sim/simdisk"},
 	"github.com/netresearch/go-cron":          {"internal/cron"},
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
 	"golang.org/x/mod":                        {"internal/sdkgo"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
-	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "node", "node/nodetest", "proto/api", "proto/codec", "proto/peer", "server/grpc"},
+	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "jepsen/sim", "node", "node/nodetest", "proto/api", "proto/codec", "proto/peer", "server/grpc"},
 }
 
 func TestImportDirection(t *testing.T) {

@@ -38,6 +38,15 @@ func Read(path string) (*History, error) {
 	return h, nil
 }
 
+// Parse is Read from a reader of the file.
+func Parse(in io.Reader) (*History, error) {
+	h, err := decode(in)
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	return h, nil
+}
+
 // decode reads the lines of a history.
 func decode(in io.Reader) (*History, error) {
 	r := reader{history: &History{Cut: true}, open: map[int64]int{}, names: map[string]string{}}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -38,7 +39,7 @@ type Recorder struct {
 	start time.Time
 
 	mu     sync.Mutex
-	file   *os.File
+	file   File
 	buffer *bufio.Writer
 	lines  *json.Encoder // into buffer
 	err    error         // the first error
@@ -56,6 +57,17 @@ func Create(path string, h Header) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
+	return Record(f, h), nil
+}
+
+// File is where a Recorder writes: a file of the disk, or one in memory.
+type File interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// Record begins a history in an empty file, which it closes.
+func Record(f File, h Header) *Recorder {
 	r := &Recorder{
 		start: time.Now(), file: f, buffer: bufio.NewWriterSize(f, 1<<20), open: map[int64]Op{},
 		stop: make(chan struct{}), stopped: make(chan struct{}),
@@ -65,7 +77,7 @@ func Create(path string, h Header) (*Recorder, error) {
 	h.Format = Format
 	r.write(line{Header: &h})
 	go r.flush()
-	return r, nil
+	return r
 }
 
 // Now returns the time since the start of the run.

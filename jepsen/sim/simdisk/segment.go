@@ -1,0 +1,88 @@
+package simdisk
+
+import (
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// blockBytes is what a disk writes at once: a power failure tears between blocks.
+const blockBytes = 512
+
+// segment is a file of raft-wal.
+type segment struct {
+	files *logFiles
+	path  string
+
+	mu     sync.Mutex
+	data   []byte           // guarded by mu
+	old    map[int64][]byte // guarded by mu; by number, blocks as of the last sync that have changed since
+	synced bool             // guarded by mu; its name is on the disk
+}
+
+// WriteAt implements types.WritableFile.
+func (s *segment) WriteAt(b []byte, at int64) (int, error) {
+	if err := s.files.disk.before("write", s.path); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := at + int64(len(b))
+	if grow := end - int64(len(s.data)); grow > 0 {
+		s.data = append(s.data, make([]byte, grow)...)
+	}
+	for block := at / blockBytes; block*blockBytes < end; block++ {
+		if _, changed := s.old[block]; !changed {
+			from := block * blockBytes
+			s.old[block] = slices.Clone(s.data[from:min(from+blockBytes, int64(len(s.data)))])
+		}
+	}
+	return copy(s.data[at:], b), nil
+}
+
+// ReadAt implements types.ReadableFile.
+func (s *segment) ReadAt(b []byte, at int64) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at >= int64(len(s.data)) {
+		return 0, io.EOF
+	}
+	n := copy(b, s.data[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Sync implements types.WritableFile.
+func (s *segment) Sync() error {
+	if err := s.files.disk.before("sync", s.path); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.old)
+	s.synced = true
+	return nil
+}
+
+// Close implements io.Closer.
+func (s *segment) Close() error { return nil }
+
+// crash returns the file after a crash; nil if it is gone.
+func (s *segment) crash(files *logFiles, draw *rand.Rand, percent int) *segment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.synced && draw.IntN(100) >= percent {
+		return nil
+	}
+	after := &segment{files: files, path: s.path, data: slices.Clone(s.data), old: map[int64][]byte{}, synced: true}
+	for _, block := range slices.Sorted(maps.Keys(s.old)) {
+		if draw.IntN(100) >= percent {
+			copy(after.data[block*blockBytes:], s.old[block])
+		}
+	}
+	return after
+}

@@ -1,0 +1,13 @@
+//go:build !simoverlay
+
+package sim
+
+// Seeded reports whether this program is built with the overlay: the schedule is drawn
+// from the seed.
+const Seeded = false
+
+func seedRuntime(uint64) {}
+
+func drawnRuntime() uint64 { return 0 }
+
+func forgetRuntime() {}
