@@ -79,8 +79,8 @@ type Options struct {
 	Voters      membership.Voters // how many members vote; zero means all
 	Compaction  Compaction        // when the log is cut; zero means DefaultCompaction
 
-	EntryCommits int // most commits that this node packs into a log entry as leader; 0 means proposer.BatchCommitsMax
-	Placement   assign.Placement  // of the partitions; zero means none
+	EntryCommits int              // most commits that this node packs into a log entry as leader; 0 means proposer.BatchCommitsMax
+	Placement    assign.Placement // of the partitions; zero means none
 }
 
 // Timing is how fast a group notices the failure of its leader.

@@ -166,7 +166,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	if !ok {
 		return agent.Decided{}, err
 	}
-	if !seededbug.Is(seededbug.HalfACommitApplied) && !(seededbug.Is(seededbug.RefusedAtQuotaStays) && refusal.Code == agent.CodeQuotaExceeded) {
+	if !seededbug.Is(seededbug.HalfACommitApplied) && (!seededbug.Is(seededbug.RefusedAtQuotaStays) || refusal.Code != agent.CodeQuotaExceeded) {
 		b.Rows.Rollback(m)
 		if !seededbug.Is(seededbug.FeedTellsOfRefused) {
 			b.Changes = b.Changes[:told]

@@ -26,7 +26,7 @@ func knobsOf(o Options, host string) map[string]string {
 		return nil
 	}
 	name := fnv.New64a()
-	fmt.Fprint(name, "knobs ", host)
+	_, _ = fmt.Fprint(name, "knobs ", host) // a hash takes every write
 	draw := rand.New(rand.NewPCG(o.Seed, name.Sum64()))
 	own := map[string]string{}
 	for _, k := range knobs {

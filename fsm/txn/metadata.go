@@ -21,7 +21,7 @@ func (c *Tx) IndexMetadata(noun, id string, before, after agent.JSON) {
 	for _, key := range c.Record.MetadataKeys {
 		old, had := agent.MetadataText(before, key)
 		value, has := agent.MetadataText(after, key)
-		if had && (!has || old != value) && !(after == nil && seededbug.Is(seededbug.IndexMissesDeletes)) {
+		if had && (!has || old != value) && (after != nil || !seededbug.Is(seededbug.IndexMissesDeletes)) {
 			c.Rows.Remove(kv.MetadataPrefix(c.Scope, noun, key, old) + id + kv.Separator)
 		}
 		if has {

@@ -198,11 +198,11 @@ var mayImport = map[string][]string{
 		"agent/layout", "client", "cluster/keys", "config", "jepsen", "jepsen/check", "jepsen/history", "jepsen/report", "jepsen/sim/overlay", "jepsen/sim/simdisk",
 		"jepsen/sim/simnet", "jepsen/sim/trace", "jepsen/workload", "jepsen/workload/catalog", "node",
 	},
-	"jepsen/sim/overlay":    nil,
-	"jepsen/sim/simdisk":    {"cluster/raftlog", "jepsen/sim/trace", "storage"},
-	"jepsen/sim/simnet":     {"jepsen/sim/trace"},
-	"jepsen/sim/trace":      nil,
-	"jepsen/seeded":         {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
+	"jepsen/sim/overlay": nil,
+	"jepsen/sim/simdisk": {"cluster/raftlog", "jepsen/sim/trace", "storage"},
+	"jepsen/sim/simnet":  {"jepsen/sim/trace"},
+	"jepsen/sim/trace":   nil,
+	"jepsen/seeded":      {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
 	"jepsen/workload":               {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},

@@ -173,7 +173,9 @@ func (j *judge) judgeOrder() {
 		case workload.CallRead:
 			if out, answered := j.out[c]; answered {
 				t.Reads = []model.Access{
-					{Object: theState, Version: out.Revision}, {Object: theMessages, Version: out.Count}, {Object: theFile, Version: out.File},
+					{Object: theState, Version: out.Revision},
+					{Object: theMessages, Version: out.Count},
+					{Object: theFile, Version: out.File},
 					{Object: thePending, Version: out.Consumed + uint64(len(out.Pending))},
 				}
 			}

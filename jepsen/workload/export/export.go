@@ -76,7 +76,7 @@ func (w *export) Run(ctx context.Context, p *workload.Process) {
 		case draw < 18:
 			_, _ = read(ctx, p, key)
 		default:
-			_, _ = w.copied(ctx, p, key)
+			_ = w.copied(ctx, p, key)
 		}
 	}
 }
@@ -146,13 +146,13 @@ type exporter interface {
 }
 
 // copied exports a scope, imports it into a new one, reads and deletes that.
-func (w *export) copied(ctx context.Context, p *workload.Process, key string) (state, error) {
+func (w *export) copied(ctx context.Context, p *workload.Process, key string) error {
 	to := fmt.Sprintf("%s-copy-%d", scopeOf(p, key), w.names.Add(1))
 	source, may := p.Client.(exporter)
 	if !may { // of another protocol, which has no such call
-		return state{}, nil
+		return nil
 	}
-	return workload.CallFor(ctx, importMax, p, callExport, key, false, struct{}{}, func(ctx context.Context) (state, error) {
+	_, err := workload.CallFor(ctx, importMax, p, callExport, key, false, struct{}{}, func(ctx context.Context) (state, error) {
 		var header *agent.ScopeHeader
 		var chunks [][]byte
 		if err := source.ExportScope(ctx, scopeOf(p, key), func(part agent.ScopePart) error {
@@ -183,6 +183,7 @@ func (w *export) copied(ctx context.Context, p *workload.Process, key string) (s
 		_ = w.remove(ctx, p, to) // Final tries again
 		return out, nil
 	})
+	return err
 }
 
 // remove deletes the scope of an import, complete or not: nothing else can be read in the latter.
@@ -239,7 +240,7 @@ func (w *export) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, all, func(key string) error {
 		_, err := read(ctx, p, key)
 		if err == nil && key == all[len(all)-1] {
-			_, err = w.copied(ctx, p, key)
+			err = w.copied(ctx, p, key)
 		}
 		return err
 	})

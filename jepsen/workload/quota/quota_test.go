@@ -46,8 +46,10 @@ func TestQuotaHistories(t *testing.T) {
 		{"an unknown one may have filled it", workloadtest.Script{adds(1, 0, 1, 6), workloadtest.Unknown(adds(2, 0, 1, 2)), full(adds(1, 2, 3, 1)), reads(1, 4, 5, 8)}, ""},
 		{"a count that is too small", workloadtest.Script{adds(1, 0, 1, 3), reads(1, 2, 3, 2)}, "wrong count"},
 		{"a count that is too large", workloadtest.Script{adds(1, 0, 1, 3), removes(1, 2, 3), reads(1, 4, 5, 3)}, "wrong count"},
-		{"a refused commit leaves one", workloadtest.Script{addsNamed(1, 0, 1, "a", "b", "c", "d", "e", "f", "g"), full(addsNamed(1, 2, 3, "x", "y")),
-			workloadtest.OK(1, 4, 5, workload.CallRead, "q1", struct{}{}, Out{Threads: 7, Names: []string{"a", "b", "c", "d", "e", "f", "g", "x"}})}, "refused but there"},
+		{"a refused commit leaves one", workloadtest.Script{
+			addsNamed(1, 0, 1, "a", "b", "c", "d", "e", "f", "g"), full(addsNamed(1, 2, 3, "x", "y")),
+			workloadtest.OK(1, 4, 5, workload.CallRead, "q1", struct{}{}, Out{Threads: 7, Names: []string{"a", "b", "c", "d", "e", "f", "g", "x"}}),
+		}, "refused but there"},
 		{"half a commit", workloadtest.Script{workloadtest.Unknown(addsNamed(1, 0, 1, "a", "b")), finds(1, 2, 3, "a")}, "torn commit"},
 		{"a commit of which one is deleted", workloadtest.Script{addsNamed(1, 0, 1, "a", "b"), workloadtest.OK(1, 2, 3, CallRemove, "q1", In{Threads: 1, Names: []string{"b"}}, struct{}{}), finds(1, 4, 5, "a")}, ""},
 		{"a refusal for another reason says nothing", workloadtest.Script{adds(1, 0, 1, 3), workloadtest.Refused(adds(1, 2, 3, 3), "unavailable"), reads(1, 4, 5, 3)}, ""},
