@@ -7,7 +7,13 @@ const pauseMs = 200
 export function Search({ label, value, onValue, placeholder }: { label: string; value: string; onValue: (value: string) => void; placeholder?: string }) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  useEffect(() => setText(value), [value])
+  // The last value that this field sent or was given: only another one replaces what is typed meanwhile.
+  const known = useRef(value)
+  useEffect(() => {
+    if (value === known.current) return
+    known.current = value
+    setText(value)
+  }, [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   return (
     <label class="search">
@@ -16,7 +22,10 @@ export function Search({ label, value, onValue, placeholder }: { label: string; 
         const typed = e.currentTarget.value
         setText(typed)
         clearTimeout(timer.current)
-        timer.current = setTimeout(() => onValue(typed), pauseMs)
+        timer.current = setTimeout(() => {
+          known.current = typed
+          onValue(typed)
+        }, pauseMs)
       }} />
       <kbd aria-hidden="true">/</kbd>
     </label>
