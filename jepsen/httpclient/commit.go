@@ -38,7 +38,7 @@ func commitRequest(commit agent.Commit, alone bool) (*commitCall, error) {
 		c = ownCall(commit.Ops[0], docs[0])
 	}
 	if c == nil {
-		c = &commitCall{request: request{method: http.MethodPost, path: "/v1/commits", media: mediaJSON, body: encode(members{"ops": docs})}, result: committed}
+		c = &commitCall{request: request{method: http.MethodPost, path: "/v1/commits", media: mediaJSON, body: encode(members{"ops": docs})}, result: committed(docs)}
 	}
 	c.scope = commit.Scope
 	if f := commit.Fence; f != nil {
@@ -139,8 +139,21 @@ func one(decode func([]byte) (agent.OpResult, int64, error)) func(*answer) (agen
 	}
 }
 
-// committed returns the result of POST /v1/commits.
-func committed(a *answer) (agent.Result, error) {
+// committed returns how the answer of POST /v1/commits becomes a result. docs are the ops that were
+// sent; nil means that they are not known. A node of an older version does not name the op of a result.
+func committed(docs []members) func(a *answer) (agent.Result, error) {
+	return func(a *answer) (agent.Result, error) {
+		return resultsOf(a, func(i int) string {
+			if i >= len(docs) {
+				return ""
+			}
+			sent, _ := docs[i]["op"].(string)
+			return sent
+		})
+	}
+}
+
+func resultsOf(a *answer, sent func(i int) string) (agent.Result, error) {
 	var doc struct {
 		Index   *uint64           `json:"index"`
 		Time    int64             `json:"time"`
@@ -155,7 +168,7 @@ func committed(a *answer) (agent.Result, error) {
 	out := agent.Result{Index: *doc.Index, Time: doc.Time, Results: make([]agent.OpResult, len(doc.Results))}
 	for i, raw := range doc.Results {
 		var err error
-		if out.Results[i], err = opResult(raw); err != nil {
+		if out.Results[i], err = opResult(raw, sent(i)); err != nil {
 			return agent.Result{}, fmt.Errorf("result %d: %w", i, err)
 		}
 	}
@@ -179,7 +192,7 @@ func CommitBody(commit agent.Commit) ([]byte, error) {
 }
 
 // Committed returns the result that the answer of POST /v1/commits holds.
-func Committed(body []byte) (agent.Result, error) { return committed(&answer{body: body}) }
+func Committed(body []byte) (agent.Result, error) { return committed(nil)(&answer{body: body}) }
 
 // Found returns what the answer to a read holds.
 func Found(read string, body []byte) (agent.Found, error) { return found(read)(body) }

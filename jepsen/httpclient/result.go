@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -65,8 +66,9 @@ func (d scopeDocument) agent() agent.Scope {
 	}
 }
 
-// opResult returns the result of one op in the answer of POST /v1/commits.
-func opResult(raw json.RawMessage) (agent.OpResult, error) {
+// opResult returns the result of one op in the answer of POST /v1/commits. sent is the op that was
+// sent, for an answer that does not name it.
+func opResult(raw json.RawMessage, sent string) (agent.OpResult, error) {
 	var named struct {
 		Op          string `json:"op"`
 		Existed     bool   `json:"existed"`
@@ -75,6 +77,7 @@ func opResult(raw json.RawMessage) (agent.OpResult, error) {
 	if err := json.Unmarshal(raw, &named); err != nil {
 		return nil, err
 	}
+	named.Op = cmp.Or(named.Op, sent)
 	switch named.Op {
 	case "put_value":
 		r, _, err := valueStamp(raw)
