@@ -50,7 +50,7 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 	}
 	return &readCall{request: request{
 		method: http.MethodPost, path: "/v1/reads" + asked(query), scope: r.Scope, media: mediaJSON, body: encode(members{"reads": docs}),
-	}, answers: answered}, nil
+	}, answers: func(a *answer) (agent.Answers, error) { return answered(a, docs) }}, nil
 }
 
 // ownRead returns the path of a read with a call of its own whose answer is whole.
@@ -81,8 +81,9 @@ func stamped(a *answer, all []agent.Answer) (agent.Answers, error) {
 	return out, err
 }
 
-// answered returns the answers of POST /v1/reads.
-func answered(a *answer) (agent.Answers, error) {
+// answered returns the answers of POST /v1/reads. docs are the reads that were sent, since a node of an
+// older version does not name the read of an answer.
+func answered(a *answer, docs []members) (agent.Answers, error) {
 	var doc struct {
 		Index   uint64 `json:"index"`
 		Answers []struct {
@@ -97,6 +98,9 @@ func answered(a *answer) (agent.Answers, error) {
 	var all []agent.Answer
 	for i := 0; i < len(doc.Answers); i++ {
 		each := doc.Answers[i]
+		if each.Read == "" && i < len(docs) {
+			each.Read, _ = docs[i]["read"].(string)
+		}
 		var out agent.Answer
 		var err error
 		switch {
