@@ -228,3 +228,18 @@ func ValidEmbedding(field string, embedding []float32) error {
 	}
 	return nil
 }
+
+// memoriesAfterBytesMax is the length of the longest page token in a list of all
+// agents' memories: three numbers, an agent and a NUL byte, in hex.
+const memoriesAfterBytesMax = 2 * (3*8 + IDBytesMax + 1)
+
+// validOfAll validates a list of the memories of all agents.
+func (r *ListMemories) validOfAll() error {
+	if r.Prefix != "" {
+		return Invalid("prefix", "prefix applies to the memories of one agent: give agent too, or leave prefix out")
+	}
+	if r.Order != "" {
+		return Invalid("order", "the memories of all agents are listed oldest write first: leave order out")
+	}
+	return firstOf(r.refused(), validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax))
+}

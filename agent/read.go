@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Reads is a request for several reads at one index.
 type Reads struct {
@@ -248,40 +245,6 @@ func (r *Reads) Validate() error {
 	return nil
 }
 
-// Validate validates a watch as far as possible without the store, and fills in the
-// default scope.
-func (w *Watch) Validate() error {
-	if w.Scope == "" {
-		w.Scope = DefaultScope
-	}
-	if err := ValidID("scope", w.Scope); err != nil {
-		return err
-	}
-	if w.Changes {
-		return validFeed(w)
-	}
-	if w.Skip != 0 || w.Prefix != "" || w.Body {
-		return Invalid("prefix", "skip, prefix and body are for a watch of changes: leave them out")
-	}
-	if w.Claim == "" {
-		return ValidID("thread", w.Thread)
-	}
-	if w.Thread != "" || w.From != 0 || w.Incarnation != 0 {
-		return Invalid("claim", "a watch of a claim names no thread, seq or incarnation: use two watches")
-	}
-	return ValidID("claim", w.Claim)
-}
-
-func validFeed(w *Watch) error {
-	switch {
-	case w.Thread != "" || w.Claim != "" || w.Incarnation != 0:
-		return Invalid("changes", "a watch of changes names no thread, claim or incarnation: use two watches")
-	case w.Skip != 0 && w.From == 0:
-		return Invalid("skip", "skip = %d counts changes of the index in from: set from", w.Skip)
-	}
-	return validPath("prefix", w.Prefix)
-}
-
 func validRead(read Read) error {
 	switch r := read.(type) {
 	case *GetValue:
@@ -368,35 +331,4 @@ func validLoad(r *LoadEntries) error {
 		}
 	}
 	return nil
-}
-
-// validPart validates a string that is compared with keys; it may be empty.
-func validPart(field, text string) error {
-	if strings.IndexByte(text, 0) >= 0 {
-		return Invalid(field, "%s must not hold a NUL byte: no key does", field)
-	}
-	return validText(field, "id_bytes_max", text, IDBytesMax)
-}
-
-// validPath validates a string that is compared with the paths of changes.
-func validPath(field, text string) error {
-	if strings.IndexByte(text, 0) >= 0 {
-		return Invalid(field, "%s must not hold a NUL byte: no path does", field)
-	}
-	return validText(field, "change_path_bytes_max", text, ChangePathBytesMax)
-}
-
-// memoriesAfterBytesMax is the length of the longest page token in a list of all
-// agents' memories: three numbers, an agent and a NUL byte, in hex.
-const memoriesAfterBytesMax = 2 * (3*8 + IDBytesMax + 1)
-
-// validOfAll validates a list of the memories of all agents.
-func (r *ListMemories) validOfAll() error {
-	if r.Prefix != "" {
-		return Invalid("prefix", "prefix applies to the memories of one agent: give agent too, or leave prefix out")
-	}
-	if r.Order != "" {
-		return Invalid("order", "the memories of all agents are listed oldest write first: leave order out")
-	}
-	return firstOf(r.refused(), validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax))
 }

@@ -122,3 +122,37 @@ func Await(ctx context.Context, s Submitter, c Commit) (Result, error) {
 		return Result{}, Errorf(CodeUnknown, "the call ended before the commit's outcome was known (%v); retry with the same request id", context.Cause(ctx))
 	}
 }
+
+// Validate validates a watch as far as possible without the store, and fills in the
+// default scope.
+func (w *Watch) Validate() error {
+	if w.Scope == "" {
+		w.Scope = DefaultScope
+	}
+	if err := ValidID("scope", w.Scope); err != nil {
+		return err
+	}
+	if w.Changes {
+		return validFeed(w)
+	}
+	if w.Skip != 0 || w.Prefix != "" || w.Body {
+		return Invalid("prefix", "skip, prefix and body are for a watch of changes: leave them out")
+	}
+	if w.Claim == "" {
+		return ValidID("thread", w.Thread)
+	}
+	if w.Thread != "" || w.From != 0 || w.Incarnation != 0 {
+		return Invalid("claim", "a watch of a claim names no thread, seq or incarnation: use two watches")
+	}
+	return ValidID("claim", w.Claim)
+}
+
+func validFeed(w *Watch) error {
+	switch {
+	case w.Thread != "" || w.Claim != "" || w.Incarnation != 0:
+		return Invalid("changes", "a watch of changes names no thread, claim or incarnation: use two watches")
+	case w.Skip != 0 && w.From == 0:
+		return Invalid("skip", "skip = %d counts changes of the index in from: set from", w.Skip)
+	}
+	return validPath("prefix", w.Prefix)
+}

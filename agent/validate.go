@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -208,4 +209,20 @@ func replace(place *JSON, value JSON) {
 	if len(*place) != len(value) || (len(value) > 0 && &(*place)[0] != &value[0]) {
 		*place = value
 	}
+}
+
+// validPart validates a string that is compared with keys; it may be empty.
+func validPart(field, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return Invalid(field, "%s must not hold a NUL byte: no key does", field)
+	}
+	return validText(field, "id_bytes_max", text, IDBytesMax)
+}
+
+// validPath validates a string that is compared with the paths of changes.
+func validPath(field, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return Invalid(field, "%s must not hold a NUL byte: no path does", field)
+	}
+	return validText(field, "change_path_bytes_max", text, ChangePathBytesMax)
 }

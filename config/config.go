@@ -7,7 +7,11 @@
 // Only the daemon and package node use a Config; node translates it into the options of each part.
 package config
 
-import "time"
+import (
+	"time"
+
+	"dormouse/internal/hostcheck"
+)
 
 // Config holds all settings of a node.
 type Config struct {
@@ -53,7 +57,9 @@ func (l Listen) TLS() bool { return l.CertFile != "" }
 
 // Issued reports whether l is served with a certificate that the node issues itself, by the
 // cluster's own authority: off loopback, unless files or Insecure say otherwise.
-func (c Config) Issued(l Listen) bool { return !l.TLS() && !c.Node.Insecure && !loopback(l.Addr) }
+func (c Config) Issued(l Listen) bool {
+	return !l.TLS() && !c.Node.Insecure && !hostcheck.Loopback(l.Addr)
+}
 
 // HTTP has the settings of the HTTP API.
 type HTTP struct {
@@ -332,5 +338,5 @@ func (c *Config) Resolve() {
 
 // Private reports whether only this machine can reach the servers for clients.
 func (c *Config) Private() bool {
-	return loopback(c.HTTP.Addr) && loopback(c.GRPC.Addr) && (c.Redis.Addr == "" || loopback(c.Redis.Addr))
+	return hostcheck.Loopback(c.HTTP.Addr) && hostcheck.Loopback(c.GRPC.Addr) && (c.Redis.Addr == "" || hostcheck.Loopback(c.Redis.Addr))
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"dormouse/internal/hostcheck"
 )
 
 // Bounds of settings.
@@ -191,7 +193,7 @@ func (c Config) validateAddresses(v *checks) {
 	checkFiles(v, "raft", c.Raft.Listen())
 	checkFile(v, "gossip.key_file", c.Gossip.KeyFile)
 	checkFile(v, "cluster.key_file", c.Cluster.KeyFile)
-	if r := c.Raft; r.CertFile != "" && r.CAFile == "" && !loopback(r.Addr) && !c.Node.Insecure {
+	if r := c.Raft; r.CertFile != "" && r.CAFile == "" && !hostcheck.Loopback(r.Addr) && !c.Node.Insecure {
 		v.add("raft.addr %s is reachable from other machines, and raft.ca_file is missing: set it, so that nodes verify each other, or drop raft.cert_file: then the nodes issue their certificates", r.Addr)
 	}
 }
@@ -256,20 +258,6 @@ func splitAddr(addr string) (host string, port uint16, err error) {
 		return "", 0, fmt.Errorf("port of %q: %w", addr, err)
 	}
 	return host, uint16(number), nil
-}
-
-// loopback reports whether only this machine can reach addr. A name that is not localhost may
-// resolve to any address, so it counts as an outside address.
-func loopback(addr string) bool {
-	host, _, err := splitAddr(addr)
-	if err != nil {
-		return false
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // unspecified reports whether addr means every interface.

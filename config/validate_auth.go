@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+
+	"dormouse/internal/hostcheck"
 )
 
 func (c Config) validateAuth(v *checks) {
@@ -111,7 +113,7 @@ func checkURL(v *checks, key, text string, insecure bool) {
 	switch {
 	case err != nil || to.Host == "" || to.Scheme != "https" && to.Scheme != "http":
 		v.add("%s %q is not a URL: write one such as https://example.com/dormouse", key, text)
-	case to.Scheme == "http" && !loopback(net.JoinHostPort(to.Hostname(), "80")) && !insecure:
+	case to.Scheme == "http" && !hostcheck.Loopback(net.JoinHostPort(to.Hostname(), "80")) && !insecure:
 		v.add("%s %q is reached without TLS on another machine: use https", key, text)
 	}
 }

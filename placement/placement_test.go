@@ -20,7 +20,7 @@ func nodes(n int) []placement.Node {
 	return out
 }
 
-func nobody() []string { return make([]string, placement.Partitions) }
+func unowned() []string { return make([]string, placement.Partitions) }
 
 func loads(owners []string) map[string]int {
 	out := map[string]int{}
@@ -54,7 +54,7 @@ func balanced(t rapid.TB, owners []string, nodes []placement.Node) {
 	}
 	got := loads(owners)
 	if got[""] != 0 {
-		t.Fatalf("%d partitions are nobody's", got[""])
+		t.Fatalf("%d partitions have no owner", got[""])
 	}
 	for _, n := range nodes {
 		fair := float64(len(owners)) * weight(n) / whole
@@ -106,7 +106,7 @@ func FuzzPartition(f *testing.F) {
 // CL-2.
 func TestAJoinMovesPartitionsOnlyToTheJoiner(t *testing.T) {
 	for n := 1; n <= 24; n++ {
-		before := placement.Assign(nobody(), nodes(n))
+		before := placement.Assign(unowned(), nodes(n))
 		balanced(t, before, nodes(n))
 		joined := nodes(n + 1)
 		after := placement.Assign(before, joined)
@@ -127,7 +127,7 @@ func TestAJoinMovesPartitionsOnlyToTheJoiner(t *testing.T) {
 // CL-2.
 func TestALossMovesOnlyWhatWasLost(t *testing.T) {
 	for n := 2; n <= 24; n++ {
-		before := placement.Assign(nobody(), nodes(n))
+		before := placement.Assign(unowned(), nodes(n))
 		left := nodes(n - 1)
 		after := placement.Assign(before, left)
 		balanced(t, after, left)
@@ -143,7 +143,7 @@ func TestALossMovesOnlyWhatWasLost(t *testing.T) {
 // a node that stays loses no partition twice.
 func TestAnyHistoryIsBalancedAndSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		owners, now := nobody(), []placement.Node(nil)
+		owners, now := unowned(), []placement.Node(nil)
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			now = nil
 			for _, i := range rapid.SliceOfNDistinct(rapid.IntRange(1, 12), 1, 12, rapid.ID[int]).Draw(t, "nodes") {
@@ -164,7 +164,7 @@ func TestAnyHistoryIsBalancedAndSettled(t *testing.T) {
 }
 
 func TestAClosedNodeKeepsWhatItHasAndGetsNoMore(t *testing.T) {
-	before := placement.Assign(nobody(), nodes(3))
+	before := placement.Assign(unowned(), nodes(3))
 	closed := nodes(4)
 	for i := range closed {
 		closed[i].Closed = i != 0
@@ -186,16 +186,16 @@ func TestAClosedNodeKeepsWhatItHasAndGetsNoMore(t *testing.T) {
 	for i := range closed {
 		closed[i].Closed = true
 	}
-	if owners := placement.Assign(nobody(), closed); loads(owners)[""] != placement.Partitions {
+	if owners := placement.Assign(unowned(), closed); loads(owners)[""] != placement.Partitions {
 		t.Error("closed nodes were given partitions")
 	}
-	if owners := placement.Assign(nobody(), nil); loads(owners)[""] != placement.Partitions {
-		t.Error("nobody was given partitions")
+	if owners := placement.Assign(unowned(), nil); loads(owners)[""] != placement.Partitions {
+		t.Error("partitions were given although there is no node")
 	}
 }
 
 func TestTheFirstCandidateIsTheChoiceOfAnEvenTable(t *testing.T) {
-	owners := placement.Assign(nobody(), nodes(4))
+	owners := placement.Assign(unowned(), nodes(4))
 	first := 0
 	for p, owner := range owners {
 		candidates := placement.Candidates(p, nodes(4))
@@ -228,7 +228,7 @@ func BenchmarkPartition(b *testing.B) {
 }
 
 func BenchmarkAJoinOfFiveNodes(b *testing.B) {
-	before := placement.Assign(nobody(), nodes(4))
+	before := placement.Assign(unowned(), nodes(4))
 	for b.Loop() {
 		placement.Assign(before, nodes(5))
 	}
@@ -242,7 +242,7 @@ func TestPinnedPartitionsAreAtTheirNodes(t *testing.T) {
 		pins[p] = "n1"
 	}
 	pins[3000], pins[3001] = "n2", "gone"
-	before := placement.Assign(nobody(), nodes(3))
+	before := placement.Assign(unowned(), nodes(3))
 	after := placement.AssignPinned(before, nodes(3), pins)
 	for p, node := range pins {
 		if node != "gone" && after[p] != node {
@@ -254,7 +254,7 @@ func TestPinnedPartitionsAreAtTheirNodes(t *testing.T) {
 		t.Errorf("loads %v", got)
 	}
 	few := map[int]string{1: "n1", 2: "n2", 3: "n3"}
-	balanced(t, placement.AssignPinned(nobody(), nodes(3), few), nodes(3))
+	balanced(t, placement.AssignPinned(unowned(), nodes(3), few), nodes(3))
 	for _, m := range moved(before, placement.AssignPinned(before, nodes(3), few)) {
 		if few[m.partition] != m.to {
 			t.Errorf("a pin of another partition moves %+v", m)

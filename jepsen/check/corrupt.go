@@ -2,8 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"dormouse/jepsen/history"
 )
@@ -18,11 +16,7 @@ const (
 // Corrupt adds to the result of a workload's check a finding for the answers "corrupt" to its calls:
 // a node found its own state contradictory. Faults that damage disks on purpose are exempt.
 func Corrupt(h *history.History, r Result) Result {
-	damaged := slices.ContainsFunc(h.Header.Nemeses, func(name string) bool {
-		group, _, _ := strings.Cut(name, "/")
-		return group == "corrupt" || group == "disk"
-	})
-	if damaged {
+	if hasNemesis(h.Header, faultCorrupt) || hasNemesis(h.Header, faultDisk) {
 		return r
 	}
 	n := 0

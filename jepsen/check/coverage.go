@@ -58,10 +58,15 @@ var Targets = []Target{
 // Of reports whether a run with these workloads and nemeses counts for the target.
 func (t Target) Of(h history.Header) bool {
 	return (t.Workload == "" || slices.Contains(h.Workloads, t.Workload)) &&
-		(t.Nemesis == "" || slices.ContainsFunc(h.Nemeses, func(name string) bool {
-			group, _, _ := strings.Cut(name, "/")
-			return group == t.Nemesis
-		}))
+		(t.Nemesis == "" || hasNemesis(h, t.Nemesis))
+}
+
+// hasNemesis reports whether a run has a nemesis of a group, or a variant of it.
+func hasNemesis(h history.Header, group string) bool {
+	return slices.ContainsFunc(h.Nemeses, func(name string) bool {
+		of, _, _ := strings.Cut(name, "/")
+		return of == group
+	})
 }
 
 // Coverage counts how often a run met what runs are for, from the nodes' samples and from the
