@@ -203,6 +203,7 @@ jepsen-smoke: build ## six short runs of the harness under faults (under 6 min; 
 	bin/dormjepsen smoke --binary bin/dormoused
 
 jepsen-selftest: build ## the harness finds five seeded bugs, and nothing in a sound build (under 5 min)
+	go test -tags failpoints ./internal/failpoint
 	bin/dormjepsen selftest
 
 jepsen-full: build ## every pair of workload, fault and size; hours, and goes on where it stopped (BUDGET=3h)
