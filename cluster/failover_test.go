@@ -1,9 +1,16 @@
 package cluster_test
 
 import (
+	"context"
+	"net"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"dormouse/cluster"
+	"dormouse/cluster/transport"
 )
 
 // kill ends the node as a crash of its process does: the system closes its connections, and
@@ -79,5 +86,40 @@ func TestALeaderWhoseConnectionsBreakLeadsOnSim(t *testing.T) {
 		if now := n.group.Raft().CurrentTerm(); now != term {
 			t.Errorf("term %d follows %d", now, term)
 		}
+	})
+}
+
+// gate is the network of one node, which an address may refuse.
+type gate struct {
+	transport.Network
+	refuses atomic.Pointer[string] // the address; nil means none
+}
+
+func (g *gate) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	if refuses := g.refuses.Load(); refuses != nil && *refuses == addr {
+		return nil, syscall.ECONNREFUSED
+	}
+	return g.Network.Dial(ctx, addr)
+}
+
+// A node that alone is refused by the leader ends no term: the other voter does not agree.
+func TestANodeThatAloneIsRefusedEndsNoTermSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := map[string]*gate{}
+		l := trio(t, func(o *cluster.Options) {
+			gates[o.NodeID] = &gate{Network: o.Network}
+			o.Network = gates[o.NodeID]
+		})
+		leader := l.leader()
+		term, lone := leader.group.Raft().CurrentTerm(), l.others(leader)[0]
+		addr := addrOf(leader.name)
+		gates[lone.name].refuses.Store(&addr)
+		lone.group.Redial() // it closes the leader's connections, and the leader makes others
+		l.until("it believes that the leader's process has ended", func() bool { return lone.group.LocalStatus().LeaderEnded })
+		time.Sleep(3 * time.Second)
+		if now := leader.group.Raft().CurrentTerm(); now != term {
+			t.Errorf("term %d follows %d", now, term)
+		}
+		l.until("the leader writes", func() bool { return leader.put("x", 1) == nil })
 	})
 }

@@ -3,8 +3,6 @@ package membership
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -39,7 +37,7 @@ type Failover struct {
 	Stream *transport.Stream
 	Logger hclog.Logger
 
-	closed chan transport.Identity // capacity some: nodes whose last connection was closed
+	closed chan transport.Identity // capacity 16: nodes whose last connection was closed
 	ended  atomic.Pointer[endedLeader]
 }
 
@@ -161,16 +159,15 @@ func (f *Failover) rank(ctx context.Context, leader string, term uint64) (rank i
 	asking.Wait()
 	agree, own := 1, f.Raft.LastIndex()
 	for _, a := range answers {
-		if a.Node == "" || a.Term != term || !a.LeaderEnded {
+		switch {
+		case a.Term > term:
+			return 0, false // an election is under way
+		case a.Term < term || !a.LeaderEnded: // also one that did not answer
 			continue
-		}
-		agree++
-		if !a.CatchingUp && (a.LastIndex > own || a.LastIndex == own && strings.Compare(a.Node, f.Self.Node) < 0) {
+		case !a.CatchingUp && (a.LastIndex > own || a.LastIndex == own && a.Node < f.Self.Node):
 			rank++
 		}
-	}
-	if slices.ContainsFunc(answers, func(a PeerStatus) bool { return a.Term > term }) {
-		return 0, false // an election is under way
+		agree++
 	}
 	return rank, 2*agree > len(voters)+1
 }
