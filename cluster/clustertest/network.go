@@ -8,38 +8,37 @@ package clustertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"dormouse/internal/memconn"
+	"dormouse/internal/pause"
 )
 
 // LatencyDefault is how long a link takes where nothing else was said.
 const LatencyDefault = time.Millisecond
-
-// acceptBacklog bounds the connections that a listener has not accepted.
-const acceptBacklog = 128
 
 type link struct{ from, to string }
 
 // Network connects hosts. Its methods may be called concurrently.
 type Network struct {
 	mu        sync.Mutex
-	cut       map[link]bool          // guarded by mu
-	delay     map[link]time.Duration // guarded by mu
-	listeners map[string]*listener   // address → who listens; guarded by mu
-	conns     map[*conn]struct{}     // open ones; guarded by mu
-	changed   chan struct{}          // closed and replaced when a link or listener changes; guarded by mu
+	cut       map[link]bool                // guarded by mu
+	delay     map[link]time.Duration       // guarded by mu
+	listeners map[string]*memconn.Listener // address → who listens; guarded by mu
+	conns     map[*memconn.Conn]struct{}   // open ones; guarded by mu
+	changed   chan struct{}                // closed and replaced when a link or listener changes; guarded by mu
 }
 
 // NewNetwork makes a network without a fault.
 func NewNetwork() *Network {
 	return &Network{
-		cut: make(map[link]bool), delay: make(map[link]time.Duration), listeners: make(map[string]*listener),
-		conns: make(map[*conn]struct{}), changed: make(chan struct{}),
+		cut: make(map[link]bool), delay: make(map[link]time.Duration), listeners: make(map[string]*memconn.Listener),
+		conns: make(map[*memconn.Conn]struct{}), changed: make(chan struct{}),
 	}
 }
 
@@ -76,13 +75,13 @@ func (n *Network) Delay(from, to string, d time.Duration) {
 // dies. The host can listen and dial again.
 func (n *Network) Crash(host string) {
 	n.mu.Lock()
-	var conns []*conn
+	var conns []*memconn.Conn
 	for c := range n.conns {
-		if c.out.from == host {
+		if c.Host() == host {
 			conns = append(conns, c)
 		}
 	}
-	var listeners []*listener
+	var listeners []*memconn.Listener
 	for addr, l := range n.listeners {
 		if hostOf(addr) == host {
 			listeners = append(listeners, l)
@@ -103,7 +102,7 @@ func (n *Network) Open(host string) int {
 	defer n.mu.Unlock()
 	open := 0
 	for c := range n.conns {
-		if c.out.from == host {
+		if c.Host() == host {
 			open++
 		}
 	}
@@ -116,13 +115,13 @@ func (n *Network) set(change func()) {
 	change()
 	close(n.changed)
 	n.changed = make(chan struct{})
-	conns := make([]*conn, 0, len(n.conns))
+	conns := make([]*memconn.Conn, 0, len(n.conns))
 	for c := range n.conns {
 		conns = append(conns, c)
 	}
 	n.mu.Unlock()
 	for _, c := range conns {
-		c.in.nudge()
+		c.Wake()
 	}
 }
 
@@ -135,6 +134,25 @@ func (n *Network) state(l link) (cut bool, d time.Duration) {
 		d = LatencyDefault
 	}
 	return n.cut[l], d
+}
+
+// paths implements memconn.Network.
+type paths struct{ *Network }
+
+func (p paths) Send(from, to string, _ []byte) time.Duration {
+	_, d := p.state(link{from, to})
+	return d
+}
+
+func (p paths) IsCut(from, to string) bool {
+	cut, _ := p.state(link{from, to})
+	return cut
+}
+
+func (p paths) Forget(c *memconn.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
 }
 
 func hostOf(addr string) string {
@@ -153,7 +171,11 @@ func (h *Host) Listen(addr string) (net.Listener, error) {
 	if hostOf(addr) != h.name {
 		return nil, fmt.Errorf("listen on %s: not an address of host %s", addr, h.name)
 	}
-	l := &listener{net: h.net, addr: addr, backlog: make(chan *conn, acceptBacklog), done: make(chan struct{})}
+	l := memconn.NewListener(address(addr), func() {
+		h.net.mu.Lock()
+		defer h.net.mu.Unlock()
+		delete(h.net.listeners, addr)
+	})
 	h.net.mu.Lock()
 	_, taken := h.net.listeners[addr]
 	if !taken {
@@ -177,8 +199,8 @@ func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 		cutThere, d1 := h.net.state(there)
 		cutBack, d2 := h.net.state(back)
 		if !cutThere && !cutBack {
-			if err := sleep(ctx, d1+d2); err != nil {
-				return nil, dialError(addr, err)
+			if !pause.For(ctx, d1+d2) {
+				return nil, dialError(addr, ctx.Err())
 			}
 			return h.connect(addr)
 		}
@@ -197,13 +219,9 @@ func (h *Host) connect(addr string) (net.Conn, error) {
 	if !ok {
 		return nil, dialError(addr, syscall.ECONNREFUSED)
 	}
-	there, back := newWire(h.net, h.name, hostOf(addr)), newWire(h.net, hostOf(addr), h.name)
-	mine := &conn{net: h.net, in: back, out: there, local: address(h.name), remote: address(addr)}
-	theirs := &conn{net: h.net, in: there, out: back, local: address(addr), remote: address(h.name)}
-	select {
-	case l.backlog <- theirs:
-	default:
-		return nil, dialError(addr, errors.New("the backlog is full"))
+	mine, theirs := memconn.Pair(paths{h.net}, h.name, hostOf(addr), address(h.name), address(addr))
+	if err := l.Offer(theirs); err != nil {
+		return nil, dialError(addr, err)
 	}
 	h.net.conns[mine], h.net.conns[theirs] = struct{}{}, struct{}{}
 	return mine, nil
@@ -213,56 +231,7 @@ func dialError(addr string, err error) error {
 	return &net.OpError{Op: "dial", Net: "memory", Addr: address(addr), Err: err}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 type address string
 
 func (address) Network() string  { return "memory" }
 func (a address) String() string { return string(a) }
-
-type listener struct {
-	net     *Network
-	addr    string
-	backlog chan *conn
-	once    sync.Once
-	done    chan struct{} // closed by Close
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.backlog:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close also closes what has not been accepted.
-func (l *listener) Close() error {
-	l.once.Do(func() {
-		l.net.mu.Lock()
-		delete(l.net.listeners, l.addr)
-		l.net.mu.Unlock()
-		close(l.done)
-		for {
-			select {
-			case c := <-l.backlog:
-				_ = c.Close()
-			default:
-				return
-			}
-		}
-	})
-	return nil
-}
-
-func (l *listener) Addr() net.Addr { return address(l.addr) }

@@ -1,20 +1,17 @@
 package simnet
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
-	"time"
 
+	"dormouse/internal/memconn"
 	"dormouse/internal/pause"
-	"dormouse/jepsen/sim/trace"
 )
-
-// backlog bounds the connections that a listener has not accepted.
-const backlog = 128
 
 // Host is the network as one process of a host sees it. It implements transport.Network.
 type Host struct {
@@ -59,12 +56,12 @@ func (h *Host) Kill(silent bool) {
 		delete(h.net.packets, h.name)
 	}
 	h.net.mu.Unlock()
-	sortListeners(listeners)
+	slices.SortFunc(listeners, func(a, b *listener) int { return cmp.Compare(a.addr, b.addr) }) // the map has no order
 	for _, l := range listeners {
 		_ = l.Close()
 	}
 	for _, c := range conns {
-		c.end(silent)
+		c.End(silent)
 	}
 }
 
@@ -82,7 +79,11 @@ func (h *Host) Listen(addr string) (net.Listener, error) {
 	case h.net.hostOf(addr) != h.name:
 		return nil, fmt.Errorf("listen on %s: not an address of host %s", addr, h.name)
 	}
-	l := &listener{host: h, addr: addr, backlog: make(chan *conn, backlog), done: make(chan struct{})}
+	l := &listener{host: h, addr: addr, Listener: memconn.NewListener(address(addr), func() {
+		h.net.mu.Lock()
+		defer h.net.mu.Unlock()
+		delete(h.net.listeners, addr)
+	})}
 	h.net.mu.Lock()
 	_, taken := h.net.listeners[addr]
 	if !taken {
@@ -132,15 +133,11 @@ func (h *Host) connect(addr, to string) (net.Conn, error) {
 	if !listening {
 		return nil, dialError(addr, syscall.ECONNREFUSED)
 	}
-	there, back := newWire(n, h.name, to), newWire(n, to, h.name)
-	mine := &conn{host: h, in: back, out: there, local: address(h.name), remote: address(addr)}
-	theirs := &conn{host: l.host, in: there, out: back, local: address(addr), remote: address(h.name)}
-	select {
-	case l.backlog <- theirs:
-	default:
-		return nil, dialError(addr, errors.New("the backlog is full"))
+	mine, theirs := memconn.Pair(paths{n}, h.name, to, address(h.name), address(addr))
+	if err := l.Offer(theirs); err != nil {
+		return nil, dialError(addr, err)
 	}
-	n.conns = append(n.conns, mine, theirs)
+	n.conns = append(n.conns, &conn{mine, h}, &conn{theirs, l.host})
 	n.trace.Note("dial", h.name+">"+addr)
 	return mine, nil
 }
@@ -153,8 +150,3 @@ type address string
 
 func (address) Network() string  { return "sim" }
 func (a address) String() string { return string(a) }
-
-// message notes that bytes were sent.
-func (n *Network) message(from, to string, data []byte, takes time.Duration) {
-	n.trace.Note("message", from+">"+to, trace.Bytes(data), uint64(takes))
-}

@@ -11,10 +11,12 @@ package simnet
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"dormouse/internal/memconn"
 	"dormouse/jepsen/sim/trace"
 )
 
@@ -140,7 +142,7 @@ func (n *Network) news() {
 	conns := append([]*conn(nil), n.conns...)
 	n.mu.Unlock()
 	for _, c := range conns {
-		c.in.nudge()
+		c.Wake()
 	}
 }
 
@@ -155,16 +157,39 @@ func (n *Network) hostOf(addr string) string {
 	return host
 }
 
-// forget drops a closed connection. The caller does not hold mu.
-func (n *Network) forget(c *conn) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for i, open := range n.conns {
-		if open == c {
-			n.conns = append(n.conns[:i], n.conns[i+1:]...)
-			return
-		}
-	}
+// message notes that bytes were sent.
+func (n *Network) message(from, to string, data []byte, takes time.Duration) {
+	n.trace.Note("message", from+">"+to, trace.Bytes(data), uint64(takes))
+}
+
+// conn is one end of a connection, with the process that has it.
+type conn struct {
+	*memconn.Conn
+	host *Host
+}
+
+// listener accepts the connections to one address of a process.
+type listener struct {
+	*memconn.Listener
+	host *Host
+	addr string
+}
+
+// paths implements memconn.Network.
+type paths struct{ *Network }
+
+func (p paths) Send(from, to string, data []byte) time.Duration {
+	takes := p.transit(pair{from, to})
+	p.message(from, to, data, takes)
+	return takes
+}
+
+func (p paths) IsCut(from, to string) bool { return p.isCut(pair{from, to}) }
+
+func (p paths) Forget(c *memconn.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns = slices.DeleteFunc(p.conns, func(open *conn) bool { return open.Conn == c })
 }
 
 // Open returns how many connections of a host are open.
@@ -173,7 +198,7 @@ func (n *Network) Open(host string) int {
 	defer n.mu.Unlock()
 	open := 0
 	for _, c := range n.conns {
-		if c.out.from == host {
+		if c.Host() == host {
 			open++
 		}
 	}

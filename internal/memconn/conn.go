@@ -1,4 +1,8 @@
-package simnet
+// Package memconn provides connections and listeners in memory, for networks that tests and simulators
+// make. A connection is a stream as under TCP: bytes arrive in order, and late if the network says
+// so. Nothing here starts a goroutine or touches a socket, so all of it runs in a bubble of
+// testing/synctest.
+package memconn
 
 import (
 	"io"
@@ -9,9 +13,21 @@ import (
 	"time"
 )
 
+// Network decides how bytes travel between hosts. Its methods may be called concurrently.
+type Network interface {
+	// Send returns how long bytes take from one host to another. It is called once for each write, and
+	// with nil for the end of a stream.
+	Send(from, to string, data []byte) time.Duration
+	// IsCut reports whether the link from one host to another is cut: what is on it waits. When a link
+	// changes, call Wake on the connections that are open.
+	IsCut(from, to string) bool
+	// Forget is called once a connection is closed.
+	Forget(c *Conn)
+}
+
 // wire carries bytes one way.
 type wire struct {
-	net      *Network
+	net      Network
 	from, to string
 	news     chan struct{} // capacity 1: something changed for the reader
 
@@ -28,7 +44,7 @@ type packet struct {
 	at   time.Time // when it arrives, if the link is not cut then
 }
 
-func newWire(n *Network, from, to string) *wire {
+func newWire(n Network, from, to string) *wire {
 	return &wire{net: n, from: from, to: to, news: make(chan struct{}, 1)}
 }
 
@@ -40,8 +56,7 @@ func (w *wire) nudge() {
 }
 
 func (w *wire) send(data []byte) {
-	takes := w.net.transit(pair{w.from, w.to})
-	w.net.message(w.from, w.to, data, takes)
+	takes := w.net.Send(w.from, w.to, data)
 	w.mu.Lock()
 	at := time.Now().Add(takes)
 	if n := len(w.queue); n > 0 && w.queue[n-1].at.After(at) {
@@ -55,7 +70,7 @@ func (w *wire) send(data []byte) {
 // receive reads what has arrived into b. wait is how long to wait where nothing has, 0
 // until there is news.
 func (w *wire) receive(b []byte) (n int, wait time.Duration, err error) {
-	cut := w.net.isCut(pair{w.from, w.to})
+	cut := w.net.IsCut(w.from, w.to)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -96,9 +111,8 @@ func (w *wire) receive(b []byte) (n int, wait time.Duration, err error) {
 	return n, wait, nil
 }
 
-// conn is one end of a connection.
-type conn struct {
-	host          *Host
+// Conn is one end of a connection. It implements net.Conn.
+type Conn struct {
 	in, out       *wire
 	local, remote net.Addr
 
@@ -109,8 +123,20 @@ type conn struct {
 	writeDeadline time.Time // guarded by mu
 }
 
+// Pair returns the two ends of a new connection that one host makes to another.
+func Pair(n Network, from, to string, local, remote net.Addr) (mine, theirs *Conn) {
+	there, back := newWire(n, from, to), newWire(n, to, from)
+	return &Conn{in: back, out: there, local: local, remote: remote}, &Conn{in: there, out: back, local: remote, remote: local}
+}
+
+// Host returns the host whose end this is.
+func (c *Conn) Host() string { return c.out.from }
+
+// Wake makes a read look at the network again.
+func (c *Conn) Wake() { c.in.nudge() }
+
 // Read implements net.Conn.
-func (c *conn) Read(b []byte) (int, error) {
+func (c *Conn) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
@@ -125,7 +151,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	}
 }
 
-func (c *conn) wait(d time.Duration) {
+func (c *Conn) wait(d time.Duration) {
 	if d == 0 {
 		<-c.in.news
 		return
@@ -138,8 +164,9 @@ func (c *conn) wait(d time.Duration) {
 	}
 }
 
-// Write implements net.Conn.
-func (c *conn) Write(b []byte) (int, error) {
+// Write implements net.Conn. If the other end is closed, it fails, and so do reads from then on: as
+// when the answer to the bytes is a reset.
+func (c *Conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -153,9 +180,9 @@ func (c *conn) Write(b []byte) (int, error) {
 	c.out.mu.Lock()
 	gone := c.out.dropped
 	c.out.mu.Unlock()
-	if gone && !c.host.net.isCut(pair{c.out.from, c.out.to}) {
+	if gone && !c.out.net.IsCut(c.out.from, c.out.to) {
 		c.in.mu.Lock()
-		c.in.reset = true // the answer to these bytes ends both directions
+		c.in.reset = true
 		c.in.mu.Unlock()
 		c.in.nudge()
 		return 0, syscall.EPIPE
@@ -165,13 +192,13 @@ func (c *conn) Write(b []byte) (int, error) {
 }
 
 // Close implements net.Conn.
-func (c *conn) Close() error {
-	c.end(false)
+func (c *Conn) Close() error {
+	c.End(false)
 	return nil
 }
 
-// end closes this end. The other one is told, unless silent is set.
-func (c *conn) end(silent bool) {
+// End closes this end. The other one is told, unless silent is set.
+func (c *Conn) End(silent bool) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -187,23 +214,23 @@ func (c *conn) end(silent bool) {
 	c.in.queue = nil
 	c.in.mu.Unlock()
 	c.in.nudge()
-	c.host.net.forget(c)
+	c.out.net.Forget(c)
 }
 
 // LocalAddr implements net.Conn.
-func (c *conn) LocalAddr() net.Addr { return c.local }
+func (c *Conn) LocalAddr() net.Addr { return c.local }
 
 // RemoteAddr implements net.Conn.
-func (c *conn) RemoteAddr() net.Addr { return c.remote }
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
 // SetDeadline implements net.Conn.
-func (c *conn) SetDeadline(t time.Time) error {
+func (c *Conn) SetDeadline(t time.Time) error {
 	_ = c.SetReadDeadline(t) // never fails
 	return c.SetWriteDeadline(t)
 }
 
 // SetReadDeadline implements net.Conn.
-func (c *conn) SetReadDeadline(t time.Time) error {
+func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.in.mu.Lock()
 	c.in.deadline = t
 	c.in.mu.Unlock()
@@ -212,7 +239,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 }
 
 // SetWriteDeadline implements net.Conn.
-func (c *conn) SetWriteDeadline(t time.Time) error {
+func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writeDeadline = t
