@@ -179,7 +179,7 @@ var mayImport = map[string][]string{
 	"jepsen/history":    nil,
 	"jepsen/check":      {"jepsen/history"},
 	"jepsen/model":      {"jepsen/history"},
-	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
 		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",

@@ -27,14 +27,14 @@ type Ctl struct {
 	last atomic.Uint64
 }
 
-// The exit codes of dormctl that its help lists.
+// The exit codes of dormctl after which a change was not made, and that of success. After any other
+// code it may have been made.
 const (
-	exitOK          = 0
-	exitUsage       = 2
-	exitNotFound    = 3
-	exitConflict    = 4
-	exitUnavailable = 5
-	exitUnknown     = 6
+	ExitOK          = 0
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitConflict    = 4
+	ExitUnavailable = 5
 )
 
 // Commit runs "dormctl commit -".
@@ -108,7 +108,7 @@ func (c *Ctl) run(ctx context.Context, effect bool, scope string, stdin []byte, 
 // exited returns the error that an exit code and an error document tell. The exit code
 // decides the outcome, and the document has the details.
 func exited(code int, stderr []byte, effect bool) error {
-	if code == exitOK {
+	if code == ExitOK {
 		return nil
 	}
 	var doc struct {
@@ -131,8 +131,8 @@ func exited(code int, stderr []byte, effect bool) error {
 	}
 	told := agent.Refused
 	switch code {
-	case exitUsage, exitNotFound, exitConflict, exitUnavailable:
-	default: // 6 says unknown, and no other code says that nothing was applied
+	case ExitUsage, ExitNotFound, ExitConflict, ExitUnavailable:
+	default: // 6 says that the outcome is unknown, and no other code says that nothing was applied
 		told = agent.Undecided
 	}
 	switch is := agent.OutcomeOf(e); {

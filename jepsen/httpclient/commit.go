@@ -26,12 +26,9 @@ func commitRequest(commit agent.Commit, alone bool) (*commitCall, error) {
 	if commit.Request != (agent.Request{}) {
 		return nil, agent.Errorf(agent.CodeInvalid, "an idempotency key has no client, number and low: use gRPC")
 	}
-	docs := make([]members, len(commit.Ops))
-	for i, op := range commit.Ops {
-		var err error
-		if docs[i], err = opDocument(op); err != nil {
-			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
-		}
+	docs, err := opDocuments(commit.Ops)
+	if err != nil {
+		return nil, err
 	}
 	var c *commitCall
 	if alone && len(docs) == 1 {
@@ -42,8 +39,8 @@ func commitRequest(commit agent.Commit, alone bool) (*commitCall, error) {
 	}
 	c.scope = commit.Scope
 	if f := commit.Fence; f != nil {
-		if f.Agent != "" {
-			return nil, agent.Errorf(agent.CodeInvalid, "a fence over HTTP names no agent: use gRPC")
+		if err := spokenFence(f); err != nil {
+			return nil, err
 		}
 		name, err := json.Marshal(f.Claim)
 		if err != nil {
@@ -52,6 +49,14 @@ func commitRequest(commit agent.Commit, alone bool) (*commitCall, error) {
 		c.fence = fmt.Sprintf("claim=%s;epoch=%d", name, f.Epoch)
 	}
 	return c, nil
+}
+
+// spokenFence returns an error if the documents of HTTP have no form for a fence.
+func spokenFence(f *agent.Fence) error {
+	if f.Agent != "" {
+		return agent.Errorf(agent.CodeInvalid, "a fence over HTTP names no agent: use gRPC")
+	}
+	return nil
 }
 
 // ownCall returns the call of one op whose answer holds the whole result; nil if there is
@@ -177,15 +182,15 @@ func resultsOf(a *answer, sent func(i int) string) (agent.Result, error) {
 
 // CommitBody returns the body of POST /v1/commits, which is also that of dormctl commit.
 func CommitBody(commit agent.Commit) ([]byte, error) {
-	docs := make([]members, len(commit.Ops))
-	for i, op := range commit.Ops {
-		var err error
-		if docs[i], err = opDocument(op); err != nil {
-			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
-		}
+	docs, err := opDocuments(commit.Ops)
+	if err != nil {
+		return nil, err
 	}
 	body := members{"ops": docs}
 	if f := commit.Fence; f != nil {
+		if err := spokenFence(f); err != nil {
+			return nil, err
+		}
 		body["fence"] = members{"claim": f.Claim, "epoch": f.Epoch}
 	}
 	return encode(body), nil

@@ -39,6 +39,18 @@ func (m members) skip(skip bool) {
 	}
 }
 
+// opDocuments returns the documents of a commit's ops.
+func opDocuments(ops []agent.Op) ([]members, error) {
+	docs := make([]members, len(ops))
+	for i, op := range ops {
+		var err error
+		if docs[i], err = opDocument(op); err != nil {
+			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
+		}
+	}
+	return docs, nil
+}
+
 // opDocument returns the document of an op in POST /v1/commits. The error says that this
 // client does not speak the op.
 func opDocument(op agent.Op) (members, error) {

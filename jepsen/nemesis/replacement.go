@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/internal/pause"
+	"dormouse/jepsen/command"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
 )
@@ -120,17 +121,10 @@ func dormctl(ctx context.Context, a *act, args ...string) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &exit) && exit.Code == exitNotFound && tries > 0:
+		case errors.As(err, &exit) && exit.Code == command.ExitNotFound && tries > 0:
 			return nil // an earlier attempt did it
-		case errors.As(err, &exit) && (exit.Code == exitUsage || exit.Code == exitConflict) || !pause.For(ctx, 300*time.Millisecond):
+		case errors.As(err, &exit) && (exit.Code == command.ExitUsage || exit.Code == command.ExitConflict) || !pause.For(ctx, 300*time.Millisecond):
 			return fmt.Errorf("dormctl %v: %w", args, err)
 		}
 	}
 }
-
-// Exit codes of dormctl.
-const (
-	exitUsage    = 2
-	exitNotFound = 3
-	exitConflict = 4
-)

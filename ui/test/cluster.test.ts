@@ -155,7 +155,7 @@ test('quotas of a scope are changed, refused if they are no numbers, and removed
   await dialog.getByLabel(/^Requests/).fill('many')
   await accessible(page)
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog.getByRole('alert').getByText('“many” is no limit').waitFor()
+  await dialog.getByRole('alert').getByText('“many” is not a limit').waitFor()
   await dialog.getByLabel(/^Requests/).fill('70,000')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })

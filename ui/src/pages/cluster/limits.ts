@@ -63,7 +63,7 @@ export function read(limit: Limit, text: string): number {
   const n = found && by ? Math.round(Number(found[1]!.replaceAll(',', '')) * by) : NaN
   if (!Number.isSafeInteger(n) || n < 0) {
     const like = limit.unit === 'bytes' ? '500 MiB or 1 GiB' : limit.unit === 'time' ? '36 h or 30 d' : '10,000'
-    throw new Error(`${limit.title}: “${text}” is no limit. Write a number such as ${like}, or leave the field empty.`)
+    throw new Error(`${limit.title}: “${text}” is not a limit. Write a number such as ${like}, or leave the field empty.`)
   }
   return n
 }
