@@ -73,6 +73,9 @@ type Options struct {
 	// LogSegmentBytes is the size of a segment of a log of kind wal; 0 means
 	// raftlog.walSegmentBytes.
 	LogSegmentBytes int
+	// LogCacheBytes bounds the newest entries that are kept in memory; 0 means
+	// raftlog.CacheBytes.
+	LogCacheBytes int64
 	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
 	// means BarrierIndex.
 	ReadBarrier string

@@ -218,7 +218,8 @@ type Instances struct {
 
 // Storage has the settings of the storage engine.
 type Storage struct {
-	CacheBytes int64 `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks
+	Memory     string `yaml:"memory"`      // how much memory the node may use, such as 512MiB; a quarter of it is for caches, and Go's heap is limited by it; "" means the limit of the cgroup, or the memory of the machine
+	CacheBytes int64  `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks; 0 derives it from memory
 }
 
 // Backup has the settings of scheduled backups and of the shipped log, which the leader's node takes
@@ -278,7 +279,6 @@ func Default() Config {
 		Cluster:   Cluster{Join: []string{}, Timing: "default", DeadAfter: 5 * time.Minute},
 		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},
-		Storage:   Storage{CacheBytes: 128 << 20},
 		Backup: Backup{
 			Every: 24 * time.Hour, LogEvery: 10 * time.Second, LogBytes: 16 << 20,
 			Keep: 7, KeepLog: 7 * 24 * time.Hour, Recipients: []string{},

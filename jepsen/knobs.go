@@ -15,7 +15,8 @@ var knobs = []struct {
 	{"DORMOUSE_RAFT__TRAILING_ENTRIES", []string{"1", "5", "50"}},
 	{"DORMOUSE_RAFT__ENTRY_COMMITS", []string{"1", "8", "500", "500", "1024", "1024"}},
 	{"DORMOUSE_PLACEMENT__LEASE", []string{"1s", lease, lease}},
-	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728"}},
+	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728", "0"}},
+	{"DORMOUSE_STORAGE__MEMORY", []string{"64MiB", "512MiB", "2GiB"}},
 }
 
 // knobsOf returns the settings of a host that are its own. The same seed and name give the same

@@ -247,7 +247,7 @@ var workload = slices.Clip([]string{"agent", "jepsen/check", "jepsen/history", "
 var home = map[string][]string{
 	"filippo.io/age": {"backup", "internal/faultstest"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"bench/load"},
-	"github.com/KimMachineGun/automemlimit":   {"cmd/node"},
+	"github.com/KimMachineGun/automemlimit":   {"internal/memory"},
 	"github.com/CycloneDX/cyclonedx-go":       {"internal/release"},
 	"github.com/anishathalye/porcupine":       {"jepsen/model"},
 	"github.com/blevesearch":                  {"recall"},
@@ -257,6 +257,7 @@ var home = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":        {"jepsen/sim/simdisk", "storage"},
 	"github.com/coreos/go-systemd/v22":        {"cmd/node"},
 	"github.com/coreos/go-oidc/v3":            {"access/oidc"},
+	"github.com/dustin/go-humanize":           {"config", "internal/memory"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest", "jepsen/sim/simnet"},
 	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},
