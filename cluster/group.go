@@ -177,7 +177,7 @@ func (g *Group) openParts() {
 	g.handover = &membership.Handover{
 		Roster: g.roster, Proposer: g.proposer, Term: g.term, Guard: g.guard, Addr: g.Addr(), LeaderChanged: g.LeaderChanged, Logger: g.logger,
 	}
-	g.failover.Roster, g.failover.Guard, g.failover.Stream, g.failover.Logger = g.roster, g.guard, g.stream, g.logger
+	g.failover.Roster, g.failover.Guard, g.failover.Stream, g.failover.Timing, g.failover.Logger = g.roster, g.guard, g.stream, g.o.Timing.Failover, g.logger
 	g.leader = (&membership.Leader{
 		Roster: g.roster, Followers: g.followers, Handover: g.handover, Proposer: g.proposer, Term: g.term, Stream: g.stream, Stores: g.stores,
 		Voters: g.o.Voters, Logger: g.logger, RefreshSnapshot: g.compactor.refresh, Vacate: g.assigner.Vacate, MayLeave: g.assigner.MayLeave,
