@@ -107,7 +107,7 @@ func nodeIDRune(r rune) bool {
 }
 
 func (c Config) validateCluster(v *checks) {
-	oneOf(v, "cluster.timing", c.Cluster.Timing, "default", "lan")
+	oneOf(v, "cluster.timing", c.Cluster.Timing, TimingLAN, TimingWAN)
 	if len(c.Cluster.Join) > joinMax {
 		v.add("cluster.join names %d addresses: a few are enough, at most %d", len(c.Cluster.Join), joinMax)
 	}

@@ -26,10 +26,8 @@ import (
 // pingEvery is the time between two keepalive pings to a silent peer.
 const pingEvery = 10 * time.Second
 
-// deposedGrace is how long a node that does not lead any more has to answer the
-// commits that it was sent. A node answers all of them at once when it steps down;
-// only an unreachable node does not.
-const deposedGrace = 500 * time.Millisecond
+// deposedDefault is the default of Pool.Deposed.
+const deposedDefault = 500 * time.Millisecond
 
 // Dial connects to a node's peer address, such as cluster.Group.DialPeer.
 type Dial func(ctx context.Context, addr string) (net.Conn, error)
@@ -37,6 +35,11 @@ type Dial func(ctx context.Context, addr string) (net.Conn, error)
 // Pool keeps one gRPC connection to each peer. It implements membership.Peers and
 // router.Peers. Its methods may be called concurrently.
 type Pool struct {
+	// Deposed is how long a node that does not lead any more has to answer the commits
+	// that it was sent. A node answers all of them at once when it steps down; only an
+	// unreachable node does not. It must not be changed after the first use.
+	Deposed time.Duration
+
 	dial Dial
 	ctx  context.Context //nolint:containedctx // ends with the pool; its streams end with it
 	stop context.CancelFunc
@@ -62,7 +65,7 @@ type link struct {
 
 // NewPool returns a pool that connects with dial.
 func NewPool(dial Dial) *Pool {
-	p := &Pool{dial: dial, links: map[string]*link{}}
+	p := &Pool{Deposed: deposedDefault, dial: dial, links: map[string]*link{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -207,7 +210,7 @@ func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done fun
 	done(agent.Result{}, agent.Errorf(agent.CodeUnavailable, "the stream to the leader at %s has broken", addr))
 }
 
-// Leads implements router.Peers: after deposedGrace it ends the streams of commits
+// Leads implements router.Peers: after Deposed it ends the streams of commits
 // to nodes other than addr. The outcome of the commits that were sent to them is
 // then unknown; the others were definitely not applied.
 func (p *Pool) Leads(addr string) {
@@ -215,7 +218,7 @@ func (p *Pool) Leads(addr string) {
 	defer p.mu.Unlock()
 	if p.leads != addr {
 		p.leads = addr
-		time.AfterFunc(deposedGrace, func() { p.endDeposed(addr) })
+		time.AfterFunc(p.Deposed, func() { p.endDeposed(addr) })
 	}
 }
 
