@@ -127,6 +127,9 @@ func settings(o Options, needs []testbed.Capability) map[string]string {
 	if slices.Contains(needs, testbed.CanBackup) {
 		s["DORMOUSE_RAFT__TRAILING_BYTES"], s["DORMOUSE_RAFT__TRAILING_ENTRIES"] = "16777216", "20000"
 	}
+	if t := timingOf(o); t != "" {
+		s["DORMOUSE_CLUSTER__TIMING"] = t
+	}
 	if o.Bug != "" {
 		s[bugVariable] = o.Bug
 	}
