@@ -24,6 +24,7 @@ var trials = []struct {
 	run        func(*stage, context.Context) ([]report.Trial, error)
 }{
 	{report.TrialFailover, "kill -9 of the leader under load: time without acknowledged writes", (*stage).failover},
+	{report.TrialSilent, "the leader falls silent under load, its connections open (SIGSTOP): time without acknowledged writes", (*stage).failoverSilent},
 	{report.TrialGrowth, "put, append and get with many agents compared with 10,000", (*stage).growth},
 	{report.TrialMemory, "the memory of a node with many agents that may use 512 MiB", (*stage).memory},
 	{report.TrialThread, "append at entry 100,000 of a thread compared with entry 100", (*stage).thread},
@@ -73,7 +74,7 @@ func (s *sizeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB written while the follower is stopped (0 skips this part)")
 	cmd.Flags().IntVar(&s.catchUpEntries, "catch-up-entries", 1_000_000, "catch-up: entries of the log when the follower loses its data (0 skips this part)")
 	cmd.Flags().IntVar(&s.threadRevs, "thread-entries", 100_000, "thread: entries of the long thread")
-	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover: how long to observe after the kill")
+	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover and failover-silent: how long to observe after the leader was lost")
 }
 
 func (s *sizeFlags) check() error {
@@ -89,7 +90,7 @@ func (s *sizeFlags) check() error {
 func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
-		Use: "trial NAME", Short: "Run one trial once: failover, growth, memory, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
+		Use: "trial NAME", Short: "Run one trial once: failover, failover-silent, growth, memory, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
 		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {
