@@ -24,6 +24,8 @@ type Timing struct {
 	// Deposed is how long a leader that was replaced, or the owner of an instance, may go on to
 	// answer what it was asked before.
 	Deposed time.Duration
+	// Connect bounds one attempt to connect to another node, which takes some round trips.
+	Connect time.Duration
 	// Lease is the default of placement.lease.
 	Lease time.Duration
 	// GossipWAN selects the intervals of gossip for wide networks.
@@ -36,13 +38,13 @@ var timings = map[string]Timing{
 	TimingLAN: {
 		Heartbeat: time.Second, Election: time.Second, LeaderLease: 750 * time.Millisecond,
 		Silence: 450 * time.Millisecond, Answer: 300 * time.Millisecond, Probe: 200 * time.Millisecond, Agree: time.Second, Stand: 150 * time.Millisecond,
-		Deposed: 200 * time.Millisecond,
-		Lease:   1500 * time.Millisecond,
+		Deposed: 200 * time.Millisecond, Connect: time.Second,
+		Lease: 1500 * time.Millisecond,
 	},
 	TimingWAN: {
-		Heartbeat: 4 * time.Second, Election: 4 * time.Second, LeaderLease: 3 * time.Second,
-		Silence: 2 * time.Second, Answer: 1500 * time.Millisecond, Probe: 1500 * time.Millisecond, Agree: 4 * time.Second, Stand: time.Second,
-		Deposed:   time.Second,
+		Heartbeat: 5 * time.Second, Election: 5 * time.Second, LeaderLease: 3 * time.Second,
+		Silence: 1600 * time.Millisecond, Answer: 1400 * time.Millisecond, Probe: 1500 * time.Millisecond, Agree: 4 * time.Second, Stand: time.Second,
+		Deposed: time.Second, Connect: 4 * time.Second,
 		Lease:     10 * time.Second,
 		GossipWAN: true,
 	},

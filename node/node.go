@@ -189,7 +189,8 @@ func (n *Node) openGroup() error {
 		return fault("raft", err, codeConfig)
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
-	n.pool.Deposed = config.TimingOf(c.Cluster.Timing).Deposed
+	times := config.TimingOf(c.Cluster.Timing)
+	n.pool.Deposed, n.pool.Connect = times.Deposed, times.Connect
 	n.group, err = cluster.Open(cluster.Options{
 		NodeID: c.Node.ID, Dir: n.o.logDir(), LogFiles: n.o.LogFiles, LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
 		Keys: n.secrets.ring, Roots: roots, Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,

@@ -76,7 +76,7 @@ func TestASignalIsAnsweredSoonAfterItsOwnerDiedSim(t *testing.T) {
 	} {
 		for _, leads := range []bool{false, true} {
 			if name == "silent" && leads {
-				continue // also the leader is to be replaced, and then the lease has its whole time again
+				continue // another must lead first, and then the lease has its whole time again
 			}
 			t.Run(name+map[bool]string{true: " leader"}[leads], func(t *testing.T) {
 				t.Parallel()
@@ -203,6 +203,44 @@ func TestNodesOfDifferentTimingsWorkTogetherSim(t *testing.T) {
 		defer cancel()
 		if err := put(ctx, w.leader().Service(), "k", 2); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// With the timing wan and a round trip of 300 ms, nodes that stop for a second hold no election, and a
+// silent leader is replaced within seconds.
+func TestTheTimingWANToleratesRoundTripsOf300MsSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 0)
+		w.timing = config.TimingWAN
+		for i := range 3 {
+			for j := range 3 {
+				if i != j {
+					w.links.Delay(name(i), name(j), 150*time.Millisecond)
+				}
+			}
+		}
+		w.found(3)
+		leader := w.leader()
+		term := leader.Group().LocalStatus().Term
+		for i := range 60 {
+			time.Sleep(5 * time.Second)
+			w.isolate(name(i % 3))
+			time.Sleep(time.Second)
+			w.heal()
+			if now := leader.Group().LocalStatus().Term; now != term {
+				t.Fatalf("term %d follows %d, when %s stopped", now, term, name(i%3))
+			}
+		}
+		time.Sleep(5 * time.Second)
+		follower := w.follower()
+		began := w.cutTheLeader()
+		w.await("another leader", func() bool { return follower.Group().IsLeader() || w.leader() != leader })
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("another led after %v", took)
+		} else {
+			t.Logf("another led after %v", took)
 		}
 	})
 }
