@@ -43,7 +43,7 @@ var timings = map[string]Timing{
 	},
 	TimingWAN: {
 		Heartbeat: 5 * time.Second, Election: 5 * time.Second, LeaderLease: 3 * time.Second,
-		Silence: 1600 * time.Millisecond, Answer: 1400 * time.Millisecond, Probe: 1500 * time.Millisecond, Agree: 4 * time.Second, Stand: time.Second,
+		Silence: 1600 * time.Millisecond, Answer: 1400 * time.Millisecond, Probe: 1500 * time.Millisecond, Agree: 6 * time.Second, Stand: 2 * time.Second,
 		Deposed: time.Second, Connect: 4 * time.Second,
 		Lease:     10 * time.Second,
 		GossipWAN: true,
