@@ -83,8 +83,11 @@ func ownCall(op agent.Op, doc members) *commitCall {
 	case *agent.AppendThread:
 		delete(body, "thread")
 		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/entries", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
+	case *agent.ForkThread:
+		delete(body, "thread")
+		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/fork", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
 	default:
-		return nil
+		return ownFormedCall(op, body)
 	}
 }
 

@@ -27,6 +27,9 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 		query.Set("min_index", strconv.FormatUint(r.MinIndex, 10))
 	}
 	if alone && len(r.Reads) == 1 {
+		if recall, is := r.Reads[0].(*agent.Recall); is {
+			return recallRequest(r, recall, query)
+		}
 		if path, decode := ownRead(r.Reads[0]); path != "" {
 			return &readCall{request: request{method: http.MethodGet, path: path + asked(query), scope: r.Scope}, answers: func(a *answer) (agent.Answers, error) {
 				found, err := decode(a.body)
@@ -53,6 +56,25 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 	}, answers: func(a *answer) (agent.Answers, error) { return answered(a, docs) }}, nil
 }
 
+// recallRequest returns the call of a recall, which has a body.
+func recallRequest(r agent.Reads, recall *agent.Recall, query url.Values) (*readCall, error) {
+	body, err := formedRead(recall)
+	if err != nil {
+		return nil, err
+	}
+	delete(body, "read")
+	return &readCall{
+		request: request{method: http.MethodPost, path: "/v1/memory/recall" + asked(query), scope: r.Scope, media: mediaJSON, body: encode(body)},
+		answers: func(a *answer) (agent.Answers, error) {
+			found, err := found("recall")(a.body)
+			if err != nil {
+				return agent.Answers{}, err
+			}
+			return stamped(a, []agent.Answer{{Found: found}})
+		},
+	}, nil
+}
+
 // ownRead returns the path of a read with a call of its own whose answer is whole.
 func ownRead(r agent.Read) (path string, decode func([]byte) (agent.Found, error)) {
 	switch r := r.(type) {
@@ -67,7 +89,7 @@ func ownRead(r agent.Read) (path string, decode func([]byte) (agent.Found, error
 	case *agent.GetClaim:
 		return "/v1/claims/" + url.PathEscape(r.Claim), found("get_claim")
 	default:
-		return "", nil
+		return ownFormed(r)
 	}
 }
 
@@ -155,10 +177,18 @@ func readDocument(r agent.Read) (members, error) {
 	case *agent.GetValue:
 		return members{"read": "get_value", "key": r.Key}, nil
 	case *agent.ListValues:
-		if r.Body || r.Where != nil {
-			return nil, fmt.Errorf("this HTTP client lists values without bodies and by key")
+		if r.Body {
+			return nil, fmt.Errorf("this HTTP client lists values without bodies")
 		}
-		return page(members{"read": "list_values"}, r.Page), nil
+		m := page(members{"read": "list_values"}, r.Page)
+		if len(r.Where) > 0 {
+			where := map[string]string{}
+			for _, each := range r.Where {
+				where[each.Key] = each.Value
+			}
+			m["metadata"] = where
+		}
+		return m, nil
 	case *agent.GetCheckpoint:
 		m := members{"read": "get_checkpoint", "key": r.Key}
 		set(m, "revision", r.Revision)
@@ -179,7 +209,7 @@ func readDocument(r agent.Read) (members, error) {
 	case *agent.LoadEntries:
 		return loadEntries(r), nil
 	default:
-		return nil, fmt.Errorf("this HTTP client has no %T", r)
+		return formedRead(r)
 	}
 }
 
