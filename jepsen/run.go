@@ -14,6 +14,7 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
+	"dormouse/jepsen/workload"
 )
 
 const (
@@ -176,7 +177,7 @@ func (r *run) redialFinal(c *callers) {
 			continue
 		}
 		c.clients = append(c.clients, fresh)
-		t.last.Client = fresh
+		t.last.Client = workload.GoClient{Client: fresh}
 	}
 }
 

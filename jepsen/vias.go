@@ -47,9 +47,9 @@ func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
 		transport, token := r.stage.web()
 		c := httpclient.New(httpclient.Options{
 			URLs: func() []string { return r.urls(p, nodes) }, Token: token, ID: fmt.Sprintf("%s/%d", p.Scope, p.ID),
-			Retries: p.Node == "", Transport: transport,
+			Retries: p.Node == "", Transport: transport, Attempted: workload.Attempted,
 		})
-		p.Client = workload.Narrow{Service: c}
+		p.Client = byHTTP{c}
 		return c, nil
 	}
 	if p.Via == workload.ViaCtl {
@@ -58,9 +58,14 @@ func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
 		return c, nil
 	}
 	c, err := r.stage.dial(p.Scope, p.Node == "", addresses(nodes)...)
-	p.Client = c
+	p.Client = workload.GoClient{Client: c}
 	return c, err
 }
+
+// byHTTP is the HTTP client as a client of workloads.
+type byHTTP struct{ *httpclient.Client }
+
+func (c byHTTP) Pods() workload.Pods { return c.PodCalls() }
 
 // urls returns the URLs that a process may use: of its node, or of those that run now.
 func (r *run) urls(p *workload.Process, first []node) []string {

@@ -175,7 +175,7 @@ var mayImport = map[string][]string{
 
 	// The harness sees only the public contract.
 	"jepsen/command":    {"agent", "jepsen/httpclient"},
-	"jepsen/httpclient": {"agent", "client"},
+	"jepsen/httpclient": {"agent", "client", "instance/pod"},
 	"jepsen/history":    nil,
 	"jepsen/check":      {"jepsen/history"},
 	"jepsen/model":      {"jepsen/history"},

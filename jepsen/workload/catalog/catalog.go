@@ -90,11 +90,9 @@ func WithoutPrograms(workloads []string) []string {
 	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName })
 }
 
-// overHTTP are the workloads all of whose calls the harness's HTTP client speaks.
-var overHTTP = []string{"append", "claim", "delete", "hibernate", "quota", "register", "set", "turn"}
-
 // ByCommand reports whether a process of a workload can call with dormctl alone.
 func ByCommand(workload string) bool { return workload == "register" }
 
-// OverHTTP reports whether processes of a workload can call over HTTP.
-func OverHTTP(workload string) bool { return slices.Contains(overHTTP, workload) }
+// OverHTTP reports whether processes of a workload can call over HTTP. Those of dedupe number their
+// requests, which an idempotency key cannot; the calls of all others have a form over HTTP.
+func OverHTTP(workload string) bool { return workload != "dedupe" }
