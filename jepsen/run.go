@@ -76,6 +76,7 @@ type run struct {
 	record  *history.Recorder
 	live    atomic.Pointer[history.Recorder] // record, set once the cluster has started: for other goroutines
 	tally   tally
+	dialled atomic.Int64 // number of HTTP clients so far; numbers them
 }
 
 // play records the history and then closes the stage.

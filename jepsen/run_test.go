@@ -43,7 +43,7 @@ func (s *changingStage) dial(scope string, roam bool, addrs ...string) (*client.
 }
 
 // web implements stage: there is no HTTP API.
-func (*changingStage) web() (http.RoundTripper, string) { return nil, "" }
+func (*changingStage) web() http.RoundTripper { return nil }
 
 // command implements stage.
 func (*changingStage) command([]string) command.Run { return nil }

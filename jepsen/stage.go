@@ -30,9 +30,8 @@ type stage interface {
 	// dial returns a client of these addresses. If roam is set, the client may also
 	// use other nodes that it learns of.
 	dial(scope string, roam bool, addrs ...string) (*client.Client, error)
-	// web returns how HTTP calls reach the nodes, and the token that they send; nil if the
-	// HTTP API is not known.
-	web() (http.RoundTripper, string)
+	// web returns how HTTP calls reach the nodes; nil if the HTTP API is not known.
+	web() http.RoundTripper
 	// command returns how dormctl is run against nodes; nil if it is not there.
 	command(endpoints []string) command.Run
 	// plan returns the planned faults, for the record.
@@ -182,16 +181,24 @@ func (s *bedStage) nodes() []node {
 }
 
 func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
+	return s.dialAs(s.token(), scope, roam, addrs...)
+}
+
+// token implements tokenStage.
+func (s *bedStage) token() string { return s.bed.Token() }
+
+// dialAs implements tokenStage.
+func (s *bedStage) dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
-		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: s.bed.Token(), TLS: s.bed.TLS(),
+		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: token, TLS: s.bed.TLS(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
 	})
 }
 
-func (s *bedStage) web() (http.RoundTripper, string) {
+func (s *bedStage) web() http.RoundTripper {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return s.bed.Dial(ctx, addr) }, TLSClientConfig: s.bed.TLS(),
-	}, s.bed.Token()
+	}
 }
 
 func (s *bedStage) command(endpoints []string) command.Run {

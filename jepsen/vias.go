@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"dormouse/client"
 	"dormouse/jepsen/command"
 	"dormouse/jepsen/httpclient"
 	"dormouse/jepsen/workload"
@@ -21,7 +22,7 @@ const ctlPace = 300 * time.Millisecond
 // HTTP, if all calls of the workload have a form over HTTP. One process runs dormctl.
 func (r *run) vias(name string, processes int) []workload.Via {
 	all := make([]workload.Via, processes)
-	if web, _ := r.stage.web(); web == nil {
+	if r.stage.web() == nil {
 		return all
 	}
 	if catalog.OverHTTP(name) {
@@ -40,26 +41,46 @@ func (r *run) vias(name string, processes int) []workload.Via {
 }
 
 // connect gives a process its client of nodes: of only these if the process is bound to
-// one. An HTTP client that is bound to a node makes each call once, so that its answer is
-// the outcome; one that may use any node retries as docs/http.md says.
+// one.
 func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
-	if p.Via == workload.ViaHTTP {
-		transport, token := r.stage.web()
-		c := httpclient.New(httpclient.Options{
-			URLs: func() []string { return r.urls(p, nodes) }, Token: token, ID: fmt.Sprintf("%s/%d", p.Scope, p.ID),
-			Retries: p.Node == "", Transport: transport, Attempted: workload.Attempted,
-		})
-		p.Client = byHTTP{c}
-		return c, nil
-	}
 	if p.Via == workload.ViaCtl {
 		c := &command.Ctl{Run: r.stage.command(addresses(nodes)), ID: fmt.Sprintf("%s/%d", p.Scope, p.ID)}
 		p.Client, p.Pace = workload.Narrow{Service: c}, ctlPace
 		return c, nil
 	}
+	if d, asks := r.stage.(tokenStage); asks {
+		p.Dial = func(token string) (workload.Client, io.Closer, error) { return r.dialAs(d, p, nodes, token) }
+		c, closer, err := p.Dial(d.token())
+		p.Client = c
+		return closer, err
+	}
 	c, err := r.stage.dial(p.Scope, p.Node == "", addresses(nodes)...)
 	p.Client = workload.GoClient{Client: c}
 	return c, err
+}
+
+// tokenStage is a stage whose nodes ask for tokens.
+type tokenStage interface {
+	stage
+	// token returns the token that may do everything.
+	token() string
+	// dialAs is dial with a token.
+	dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error)
+}
+
+// dialAs returns a client for a process that calls with a token. An HTTP client that is bound to a node
+// makes each call once, so that its answer is the outcome; one that may use any node retries as
+// docs/http.md says.
+func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token string) (workload.Client, io.Closer, error) {
+	if p.Via == workload.ViaHTTP {
+		c := httpclient.New(httpclient.Options{
+			URLs: func() []string { return r.urls(p, nodes) }, Token: token, ID: fmt.Sprintf("%s/%d/%d", p.Scope, p.ID, r.dialled.Add(1)),
+			Retries: p.Node == "", Transport: d.web(), Attempted: workload.Attempted,
+		})
+		return byHTTP{c}, c, nil
+	}
+	c, err := d.dialAs(token, p.Scope, p.Node == "", addresses(nodes)...)
+	return workload.GoClient{Client: c}, c, err
 }
 
 // byHTTP is the HTTP client as a client of workloads.

@@ -227,6 +227,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/session":       append(workload, "jepsen/workload/claim"),
 	"jepsen/workload/set":           workload,
 	"jepsen/workload/timer":         workload,
+	"jepsen/workload/tokens":        append(workload, "access"),
 	"jepsen/workload/turn":          workload,
 	"jepsen/workload/watch":         workload,
 	"jepsen/workload/catalog": {
@@ -234,7 +235,7 @@ var mayImport = map[string][]string{
 		"jepsen/workload/appends", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/conversations", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
 		"jepsen/workload/export", "jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/lists", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
-		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",
+		"jepsen/workload/timer", "jepsen/workload/tokens", "jepsen/workload/turn", "jepsen/workload/watch",
 	},
 	"jepsen/workload/workloadtest": {"jepsen/check", "jepsen/history", "jepsen/workload"},
 }

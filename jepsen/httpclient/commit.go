@@ -86,6 +86,10 @@ func ownCall(op agent.Op, doc members) *commitCall {
 	case *agent.ForkThread:
 		delete(body, "thread")
 		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/fork", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
+	case *agent.RevokeToken: // the only delete whose workload needs nothing but its index
+		return &commitCall{request: request{method: http.MethodDelete, path: "/v1/tokens/" + url.PathEscape(op.ID)}, result: one(func([]byte) (agent.OpResult, int64, error) {
+			return &agent.DeleteResult{Existed: true}, 0, nil
+		})}
 	default:
 		return ownFormedCall(op, body)
 	}

@@ -57,6 +57,7 @@ var renamed = map[reflect.Type]map[string]string{
 	reflect.TypeFor[agent.TimerResult]():       {"Timer": inline},
 	reflect.TypeFor[agent.DeleteTimer]():       {"ID": "timer"},
 	reflect.TypeFor[agent.GetTimer]():          {"ID": "timer"},
+	reflect.TypeFor[agent.TokenResult]():       {"Token": inline},
 	reflect.TypeFor[agent.ConversationRef]():   {"ID": "conversation_id", "Agent": "agent_id", "Owner": "owner_id"},
 	reflect.TypeFor[agent.ConversationRow]():   {"Agent": "agent_id", "Owner": "owner_id"},
 	reflect.TypeFor[agent.ListConversations](): {"Agent": "agent_id", "Owner": "owner_id"},

@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -22,6 +23,7 @@ var formedResults = map[string]func() agent.OpResult{
 	"write_memory":      func() agent.OpResult { return new(agent.MemoryResult) },
 	"put_manager":       func() agent.OpResult { return new(agent.ManagerResult) },
 	"put_timer":         func() agent.OpResult { return new(agent.TimerResult) },
+	"put_token":         func() agent.OpResult { return new(agent.TokenResult) },
 	"save_conversation": conversationResult, "save_messages": conversationResult, "pend_message": conversationResult,
 }
 
@@ -32,7 +34,7 @@ func conversationResult() agent.OpResult { return new(agent.ConversationResult) 
 
 // otherResults are the ops whose document is a form, and whose result is not.
 var otherResults = map[string]bool{
-	"fork_thread": true, "delete_session": true, "delete_memory": true, "delete_timer": true, "delete_scope": true,
+	"fork_thread": true, "delete_session": true, "delete_memory": true, "delete_timer": true, "delete_scope": true, "revoke_token": true,
 }
 
 // formedOp returns the document of an op that is a form.
@@ -54,6 +56,8 @@ func formedOp(op agent.Op) (members, error) {
 		if op.Manager.Track || op.Manager.Untracked {
 			m["track"] = op.Manager.Track
 		}
+	case *agent.PutToken:
+		m["hash"] = hex.EncodeToString(op.Hash[:])
 	case *agent.CheckpointSession: // never left out
 		m["snapshot"] = formed(op.Snapshot)
 	default:

@@ -179,6 +179,12 @@ func TestFormsOfOps(t *testing.T) {
 				return &agent.SaveConversation{ConversationRef: agent.ConversationRef{ID: "c"}, Revision: 7, Lifecycle: agent.LifecycleCompletion, State: agent.JSON(`{"version":1,"state":{}}`)}
 			},
 		}, map[int]agent.Code{3: agent.CodeRevisionMismatch}},
+		{"tokens", []func(lease string) agent.Op{
+			func(string) agent.Op {
+				return &agent.PutToken{Hash: agent.HashToken("secret"), Principal: "p", TTL: time.Hour, Grants: []agent.Grant{{Scopes: []string{"s", "t-*"}, Verbs: []agent.Verb{agent.VerbRead, agent.VerbWrite}}}}
+			},
+			func(string) agent.Op { return &agent.RevokeToken{ID: agent.HashToken("secret").TokenID()} },
+		}, nil},
 		{"forks and erasures", []func(lease string) agent.Op{
 			func(lease string) agent.Op {
 				return &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "e", Payload: agent.JSON(`{}`)}}}

@@ -16,7 +16,7 @@ type own struct {
 	at           func() int64 // the log's time in the result; nil means that the answer has none
 }
 
-// ownFormed returns the call of an op that is a form, unless it has none or its answer lacks a part
+// ownFormedCall returns the call of an op that is a form, unless it has none or its answer lacks a part
 // of the result.
 func ownFormedCall(op agent.Op, body members) *commitCall {
 	o := ownTurn(op)
@@ -119,6 +119,9 @@ func ownOther(op agent.Op) *own {
 			method: http.MethodPut, path: instancePath(t.Manager, t.Key) + "/timers/" + url.PathEscape(t.ID), without: []string{"manager", "key", "timer"},
 			result: r, at: func() int64 { return r.Timer.UpdatedAt },
 		}
+	case *agent.PutToken:
+		r := &agent.TokenResult{}
+		return &own{method: http.MethodPost, path: "/v1/tokens", result: r, at: func() int64 { return r.Token.CreatedAt }}
 	case *agent.PutManager:
 		r := &agent.ManagerResult{}
 		return &own{method: http.MethodPut, path: "/v1/managers/" + url.PathEscape(op.Manager.Name), without: []string{"name"}, result: r, at: func() int64 { return r.Manager.UpdatedAt }}

@@ -28,6 +28,7 @@ import (
 	"dormouse/jepsen/workload/session"
 	"dormouse/jepsen/workload/set"
 	"dormouse/jepsen/workload/timer"
+	"dormouse/jepsen/workload/tokens"
 	"dormouse/jepsen/workload/turn"
 	"dormouse/jepsen/workload/watch"
 )
@@ -58,6 +59,7 @@ var all = []func() workload.Workload{
 	plan.New,
 	quota.New,
 	timer.New,
+	tokens.New,
 	pod.New,
 }
 
@@ -85,9 +87,13 @@ func Names() []string {
 // them with instance.HostHandler.
 func NeedsPrograms(workloads []string) bool { return slices.Contains(workloads, instance.HostName) }
 
-// WithoutPrograms returns those of the workloads that need no programs.
-func WithoutPrograms(workloads []string) []string {
-	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName })
+// NeedsTokens reports whether the nodes must ask for tokens, and the harness must have that which may do
+// everything.
+func NeedsTokens(workloads []string) bool { return slices.Contains(workloads, tokens.Name) }
+
+// Portable returns those of the workloads that need neither programs nor tokens.
+func Portable(workloads []string) []string {
+	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName || name == tokens.Name })
 }
 
 // ByCommand reports whether a process of a workload can call with dormctl alone.
