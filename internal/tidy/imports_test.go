@@ -229,13 +229,14 @@ var mayImport = map[string][]string{
 	"jepsen/workload/timer":         workload,
 	"jepsen/workload/tokens":        append(workload, "access"),
 	"jepsen/workload/turn":          workload,
+	"jepsen/workload/vectors":       workload,
 	"jepsen/workload/watch":         workload,
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
 		"jepsen/workload/appends", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/conversations", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
 		"jepsen/workload/export", "jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/lists", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
-		"jepsen/workload/timer", "jepsen/workload/tokens", "jepsen/workload/turn", "jepsen/workload/watch",
+		"jepsen/workload/timer", "jepsen/workload/tokens", "jepsen/workload/turn", "jepsen/workload/vectors", "jepsen/workload/watch",
 	},
 	"jepsen/workload/workloadtest": {"jepsen/check", "jepsen/history", "jepsen/workload"},
 }

@@ -30,6 +30,7 @@ import (
 	"dormouse/jepsen/workload/timer"
 	"dormouse/jepsen/workload/tokens"
 	"dormouse/jepsen/workload/turn"
+	"dormouse/jepsen/workload/vectors"
 	"dormouse/jepsen/workload/watch"
 )
 
@@ -48,6 +49,7 @@ var all = []func() workload.Workload{
 	register.New,
 	set.New,
 	turn.New,
+	vectors.New,
 	watch.New,
 	session.New,
 	review.New,
