@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 	if o.Target != nil {
 		r.stage, err = openTarget(ctx, o)
 	} else {
-		r.stage, err = openBed(ctx, o, r.exited)
+		r.stage, err = openBed(ctx, o, r.redisScope(), r.exited)
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package jepsen
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -52,10 +53,11 @@ type stage interface {
 
 // node is one node of a stage.
 type node struct {
-	name string // name of the host
-	id   string // node id, which may change
-	grpc string // gRPC address
-	url  string // of the HTTP API; "" if it is not known
+	name  string // name of the host
+	id    string // node id, which may change
+	grpc  string // gRPC address
+	url   string // of the HTTP API; "" if it is not known
+	redis string // address for clients of Redis
 }
 
 // bedStage is a cluster that the harness starts.
@@ -65,8 +67,9 @@ type bedStage struct {
 	left []string // what the faults need and the bed lacks
 }
 
-// openBed draws the plan and starts the testbed that it needs.
-func openBed(ctx context.Context, o Options, exited func(host, detail string)) (*bedStage, error) {
+// openBed draws the plan and starts the testbed that it needs. The nodes serve redisScope to clients of
+// Redis, unless it is "".
+func openBed(ctx context.Context, o Options, redisScope string, exited func(host, detail string)) (*bedStage, error) {
 	programs, err := programs(o)
 	if err != nil {
 		return nil, err
@@ -89,6 +92,7 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && testbed.HasCommand(o.Binary),
 		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
 		Backups:    slices.Contains(needs, testbed.CanBackup),
+		RedisScope: redisScope,
 		Logf:       func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit:     exited,
 	})
@@ -174,7 +178,7 @@ func (s *bedStage) nodes() []node {
 	var nodes []node
 	for _, h := range s.bed.Hosts() {
 		if h.Running() {
-			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h)})
+			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h), redis: h.Redis()})
 		}
 	}
 	return nodes
@@ -186,6 +190,24 @@ func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Clien
 
 // token implements tokenStage.
 func (s *bedStage) token() string { return s.bed.Token() }
+
+// redis implements tokenStage. The server of Redis has the certificate of the others.
+func (s *bedStage) redis(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := s.bed.Dial(ctx, addr)
+	config := s.bed.TLS()
+	if err != nil || config == nil {
+		return conn, err
+	}
+	if config = config.Clone(); config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return secured, nil
+}
 
 // dialAs implements tokenStage.
 func (s *bedStage) dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error) {

@@ -1,15 +1,18 @@
 package jepsen
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"net"
 	"time"
 
 	"dormouse/client"
 	"dormouse/jepsen/command"
 	"dormouse/jepsen/httpclient"
+	"dormouse/jepsen/redisclient"
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/catalog"
 )
@@ -28,6 +31,11 @@ func (r *run) vias(name string, processes int) []workload.Via {
 	if catalog.OverHTTP(name) {
 		for i := range processes / 2 {
 			all[i] = workload.ViaHTTP
+		}
+	}
+	if r.redisScope() == r.scope(name) {
+		for i := range processes / 3 {
+			all[processes-1-i] = workload.ViaRedis
 		}
 	}
 	if catalog.ByCommand(name) && processes > 2 && r.stage.command(nil) != nil {
@@ -64,6 +72,8 @@ type tokenStage interface {
 	stage
 	// token returns the token that may do everything.
 	token() string
+	// redis connects to a node's server for clients of Redis.
+	redis(ctx context.Context, network, addr string) (net.Conn, error)
 	// dialAs is dial with a token.
 	dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error)
 }
@@ -74,10 +84,17 @@ type tokenStage interface {
 func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token string) (workload.Client, io.Closer, error) {
 	if p.Via == workload.ViaHTTP {
 		c := httpclient.New(httpclient.Options{
-			URLs: func() []string { return r.urls(p, nodes) }, Token: token, ID: fmt.Sprintf("%s/%d/%d", p.Scope, p.ID, r.dialled.Add(1)),
+			URLs: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.url }) }, Token: token, ID: fmt.Sprintf("%s/%d/%d", p.Scope, p.ID, r.dialled.Add(1)),
 			Retries: p.Node == "", Transport: d.web(), Attempted: workload.Attempted,
 		})
 		return byHTTP{c}, c, nil
+	}
+	if p.Via == workload.ViaRedis {
+		c := redisclient.New(redisclient.Options{
+			Addresses: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.redis }) },
+			Token:     token, Scope: p.Scope, Retries: p.Node == "", Protocol: 2 + p.ID%2, Dial: d.redis,
+		})
+		return workload.Narrow{Service: c}, c, nil
 	}
 	c, err := d.dialAs(token, p.Scope, p.Node == "", addresses(nodes)...)
 	return workload.GoClient{Client: c}, c, err
@@ -88,17 +105,30 @@ type byHTTP struct{ *httpclient.Client }
 
 func (c byHTTP) Pods() workload.Pods { return c.PodCalls() }
 
-// urls returns the URLs that a process may use: of its node, or of those that run now.
-func (r *run) urls(p *workload.Process, first []node) []string {
+// addressesOf returns the addresses that a process may use: of its node, or of those that run now.
+func (r *run) addressesOf(p *workload.Process, first []node, of func(node) string) []string {
 	nodes := first
 	if p.Node == "" {
 		if now := r.stage.nodes(); len(now) > 0 {
 			nodes = rotated(now, p.ID)
 		}
 	}
-	urls := make([]string, len(nodes))
+	all := make([]string, len(nodes))
 	for i, n := range nodes {
-		urls[i] = n.url
+		all[i] = of(n)
 	}
-	return urls
+	return all
+}
+
+// redisScope returns the scope of the workload whose processes call over the protocol of Redis too; "" if none
+// does. A node serves one scope, and builds from before the protocol serve none.
+func (r *run) redisScope() string {
+	if r.options.Target == nil && r.options.Previous == "" {
+		for _, name := range r.options.Workloads {
+			if catalog.ByRedis(name) {
+				return r.scope(name)
+			}
+		}
+	}
+	return ""
 }

@@ -174,14 +174,15 @@ var mayImport = map[string][]string{
 	"internal/withcluster": {"bench/system", "cluster/keys"},
 
 	// The harness sees only the public contract.
-	"jepsen/command":    {"agent", "jepsen/httpclient"},
-	"jepsen/httpclient": {"agent", "client", "instance/pod"},
-	"jepsen/history":    nil,
-	"jepsen/check":      {"jepsen/history"},
-	"jepsen/model":      {"jepsen/history"},
-	"jepsen/nemesis":    {"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen/command":     {"agent", "jepsen/httpclient"},
+	"jepsen/httpclient":  {"agent", "client", "instance/pod"},
+	"jepsen/redisclient": {"agent"},
+	"jepsen/history":     nil,
+	"jepsen/check":       {"jepsen/history"},
+	"jepsen/model":       {"jepsen/history"},
+	"jepsen/nemesis":     {"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/redisclient", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
@@ -207,6 +208,7 @@ var mayImport = map[string][]string{
 	// The workloads: what they share, a package each, their list, and their tests' histories.
 	"jepsen/workload":               {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},
 	"jepsen/workload/appends":       workload,
+	"jepsen/workload/cells":         workload,
 	"jepsen/workload/changes":       workload,
 	"jepsen/workload/claim":         workload,
 	"jepsen/workload/conversations": workload,
@@ -233,7 +235,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/watch":         workload,
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
-		"jepsen/workload/appends", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/conversations", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
+		"jepsen/workload/appends", "jepsen/workload/cells", "jepsen/workload/changes", "jepsen/workload/claim", "jepsen/workload/conversations", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
 		"jepsen/workload/export", "jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/lists", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
 		"jepsen/workload/timer", "jepsen/workload/tokens", "jepsen/workload/turn", "jepsen/workload/vectors", "jepsen/workload/watch",
@@ -265,6 +267,7 @@ var home = map[string][]string{
 	"github.com/hashicorp/raft-boltdb":        {"cluster/raftlog"},
 	"github.com/hashicorp/raft-wal":           {"cluster/raftlog", "jepsen/sim/simdisk"},
 	"github.com/netresearch/go-cron":          {"internal/cron"},
+	"github.com/redis/go-redis/v9":            {"jepsen/redisclient"},
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
 	"golang.org/x/mod":                        {"internal/sdkgo"},

@@ -8,6 +8,7 @@ import (
 
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/appends"
+	"dormouse/jepsen/workload/cells"
 	"dormouse/jepsen/workload/changes"
 	"dormouse/jepsen/workload/claim"
 	"dormouse/jepsen/workload/conversations"
@@ -37,6 +38,7 @@ import (
 // all makes every workload there is.
 var all = []func() workload.Workload{
 	appends.New,
+	cells.New,
 	changes.New,
 	claim.New,
 	conversations.New,
@@ -100,6 +102,9 @@ func Portable(workloads []string) []string {
 
 // ByCommand reports whether a process of a workload can call with dormctl alone.
 func ByCommand(workload string) bool { return workload == "register" }
+
+// ByRedis reports whether processes of a workload can call over the protocol of Redis.
+func ByRedis(workload string) bool { return workload == cells.Name }
 
 // OverHTTP reports whether processes of a workload can call over HTTP. Those of dedupe number their
 // requests, which an idempotency key cannot; the calls of all others have a form over HTTP.
