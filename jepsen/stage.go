@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -19,6 +20,7 @@ import (
 	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/sdkclient"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/workload/catalog"
 	"dormouse/jepsen/workload/instance"
@@ -64,7 +66,9 @@ type node struct {
 type bedStage struct {
 	bed  *testbed.Bed
 	acts nemesis.Plan
-	left []string // what the faults need and the bed lacks
+	left []string // what the faults and the callers need and the bed lacks
+
+	python string // directory of the library for Python; "" if no process calls with it
 }
 
 // openBed draws the plan and starts the testbed that it needs. The nodes serve redisScope to clients of
@@ -105,6 +109,11 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 			if !bed.Can(c) {
 				s.left = append(s.left, fmt.Sprintf("%s was left out: this testbed has no %s", name, c))
 			}
+		}
+	}
+	if slices.ContainsFunc(o.Workloads, catalog.ByPython) {
+		if s.python, err = testbed.Library(ctx); err != nil {
+			s.left = append(s.left, fmt.Sprintf("no process calls with the library for Python: %v", err))
 		}
 	}
 	return s, nil
@@ -178,7 +187,7 @@ func (s *bedStage) nodes() []node {
 	var nodes []node
 	for _, h := range s.bed.Hosts() {
 		if h.Running() {
-			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h), redis: h.Redis()})
+			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h), redis: testbed.Redis(h)})
 		}
 	}
 	return nodes
@@ -208,6 +217,20 @@ func (s *bedStage) redis(ctx context.Context, network, addr string) (net.Conn, e
 	}
 	return secured, nil
 }
+
+// library implements tokenStage.
+func (s *bedStage) library(token string, urls []string) (*sdkclient.Program, error) {
+	a, err := testbed.Attend(s.bed, "python.log", sdkclient.EnvCA, []string{
+		"PYTHONPATH=" + s.python, "PYTHONDONTWRITEBYTECODE=1", sdkclient.EnvURLs + "=" + strings.Join(urls, ","), sdkclient.EnvToken + "=" + token,
+	}, "python3", "-c", sdkclient.Caller)
+	if err != nil {
+		return nil, err
+	}
+	return &sdkclient.Program{Stdin: a.Stdin, Stdout: a.Stdout, End: a.End}, nil
+}
+
+// hasLibrary implements tokenStage.
+func (s *bedStage) hasLibrary() bool { return s.python != "" }
 
 // dialAs implements tokenStage.
 func (s *bedStage) dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error) {

@@ -13,8 +13,10 @@ import (
 	"dormouse/jepsen/command"
 	"dormouse/jepsen/httpclient"
 	"dormouse/jepsen/redisclient"
+	"dormouse/jepsen/sdkclient"
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/catalog"
+	"dormouse/jepsen/workload/cells"
 )
 
 // ctlPace is the mean wait of a process between two runs of dormctl, which cost more than
@@ -22,7 +24,8 @@ import (
 const ctlPace = 300 * time.Millisecond
 
 // vias draws what each process of a workload calls with. Half of the processes call over
-// HTTP, if all calls of the workload have a form over HTTP. One process runs dormctl.
+// HTTP, if all calls of the workload have a form over HTTP, and a third over the protocol of Redis, if it has
+// them. One process calls with the library for Python, and one runs dormctl.
 func (r *run) vias(name string, processes int) []workload.Via {
 	all := make([]workload.Via, processes)
 	if r.stage.web() == nil {
@@ -37,6 +40,9 @@ func (r *run) vias(name string, processes int) []workload.Via {
 		for i := range processes / 3 {
 			all[processes-1-i] = workload.ViaRedis
 		}
+	}
+	if d, asks := r.stage.(tokenStage); asks && d.hasLibrary() && catalog.ByPython(name) && processes > 2 {
+		all[processes/2] = workload.ViaPython
 	}
 	if catalog.ByCommand(name) && processes > 2 && r.stage.command(nil) != nil {
 		all[processes-1] = workload.ViaCtl
@@ -74,6 +80,9 @@ type tokenStage interface {
 	token() string
 	// redis connects to a node's server for clients of Redis.
 	redis(ctx context.Context, network, addr string) (net.Conn, error)
+	// library starts a program that calls nodes with the library for Python, and hasLibrary reports whether it can.
+	library(token string, urls []string) (*sdkclient.Program, error)
+	hasLibrary() bool
 	// dialAs is dial with a token.
 	dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error)
 }
@@ -94,6 +103,14 @@ func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token stri
 			Addresses: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.redis }) },
 			Token:     token, Scope: p.Scope, Retries: p.Node == "", Protocol: 2 + p.ID%2, Dial: d.redis,
 		})
+		return workload.Narrow{Service: c}, c, nil
+	}
+	if p.Via == workload.ViaPython {
+		program, err := d.library(token, r.addressesOf(p, nodes, func(n node) string { return n.url }))
+		if err != nil {
+			return nil, nil, err
+		}
+		c := sdkclient.New(program, p.Workload == cells.Name)
 		return workload.Narrow{Service: c}, c, nil
 	}
 	c, err := d.dialAs(token, p.Scope, p.Node == "", addresses(nodes)...)

@@ -177,13 +177,14 @@ var mayImport = map[string][]string{
 	"jepsen/command":     {"agent", "jepsen/httpclient"},
 	"jepsen/httpclient":  {"agent", "client", "instance/pod"},
 	"jepsen/redisclient": {"agent"},
+	"jepsen/sdkclient":   {"agent", "jepsen/httpclient"},
 	"jepsen/history":     nil,
 	"jepsen/check":       {"jepsen/history"},
 	"jepsen/model":       {"jepsen/history"},
 	"jepsen/nemesis":     {"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/redisclient", "jepsen/report", "jepsen/testbed", "jepsen/workload",
-		"jepsen/workload/catalog", "jepsen/workload/instance",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/redisclient", "jepsen/report", "jepsen/sdkclient", "jepsen/testbed", "jepsen/workload",
+		"jepsen/workload/catalog", "jepsen/workload/cells", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
 		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed",

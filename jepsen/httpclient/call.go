@@ -189,6 +189,15 @@ func refusedBy(res *http.Response, body []byte) attempt {
 	return a
 }
 
+// Problem returns the error that a problem document tells, which is internal if it is none.
+func Problem(body []byte) error {
+	e, _, err := problem(body)
+	if err != nil || e.Code == "" {
+		return agent.Errorf(agent.CodeInternal, "this is no problem document: %.200s", body)
+	}
+	return e
+}
+
 // problem reads a problem document.
 func problem(body []byte) (e *agent.Error, retryAfter time.Duration, err error) {
 	var p struct {

@@ -77,9 +77,6 @@ func (h *Host) HTTP() string { return h.place.on(httpPort) }
 // GRPC returns the address of the node's gRPC API.
 func (h *Host) GRPC() string { return h.place.on(grpcPort) }
 
-// Redis returns the address of the node's server for clients of Redis, if the options name its scope.
-func (h *Host) Redis() string { return h.place.on(redisPort) }
-
 // Raft returns the node's address for other nodes.
 func (h *Host) Raft() string { return h.place.on(raftPort) }
 

@@ -102,7 +102,7 @@ func (j *judge) direct() (found bool) {
 	return found
 }
 
-// search looks for an order without the unknown calls whose values nobody saw, which need not have been
+// search looks for an order without the unknown calls whose values no read shows, which need not have been
 // applied, and with them if there is none.
 func (j *judge) search(ctx context.Context) model.Judgement {
 	seen := map[string]bool{}
