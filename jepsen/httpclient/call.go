@@ -28,7 +28,6 @@ type request struct {
 	decode       func(*answer) error  // of a successful answer
 	refused      func(problem []byte) // called with the problem of a refusal; may be nil
 	patient      bool                 // an attempt may take as long as the call
-	once         bool                 // not repeated when the node may have got it
 }
 
 // answer is a complete successful answer.
@@ -68,7 +67,6 @@ func (c *Client) call(ctx context.Context, r *request, effect bool) error {
 		}
 		open = open || effect && a.open
 		again := a.after > 0 && (c.o.Retries || !a.sent && n+1 < uint64(len(urls)))
-		again = again && !(r.once && open)
 		if again && pause.For(ctx, a.after) {
 			continue
 		}

@@ -128,7 +128,7 @@ func formOf(value reflect.Value) any {
 	case time.Duration:
 		return v.Milliseconds()
 	}
-	switch value.Kind() { //nolint:exhaustive // the others encode as they are
+	switch value.Kind() {
 	case reflect.Pointer:
 		return formOf(value.Elem())
 	case reflect.Struct:
@@ -199,7 +199,7 @@ func parse(raw json.RawMessage, into reflect.Value) error {
 		*at, err = agent.ParseHead(text)
 		return err
 	}
-	switch into.Kind() { //nolint:exhaustive // the others decode as they are
+	switch into.Kind() {
 	case reflect.Pointer:
 		into.Set(reflect.New(into.Type().Elem()))
 		return parse(raw, into.Elem())

@@ -103,13 +103,13 @@ func TestFormsOfOps(t *testing.T) {
 		refused map[int]agent.Code // by place; the others are done
 	}{
 		{"turns", []func(lease string) agent.Op{
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.PutSession{Session: "x", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "t", Busy: agent.BusyEnqueue, QueueMax: 3, SchemaVersion: 2, Checkpoint: "k"}, Spec: agent.JSON(`{"<":1}`), Metadata: agent.JSON(`{"m":1}`), Environment: agent.JSON(`{"e":1}`)}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.ClaimSession{Session: "x", Owner: "o", TTL: time.Second, Request: &agent.SessionRequest{ID: "r1", Input: agent.JSON(`"in"`), Metadata: agent.JSON(`{"q":1}`)}}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.ClaimSession{Session: "x", Owner: "o2", Request: &agent.SessionRequest{ID: "r2"}}
 			},
 			func(lease string) agent.Op {
@@ -125,7 +125,7 @@ func TestFormsOfOps(t *testing.T) {
 					Reviews:   []agent.ReviewDraft{{ID: "v", InterruptID: "i", Operation: "act", Arguments: agent.JSON(`{"n":1}`), Reason: "why", Assignee: "p", EscalateTo: "q", TTL: time.Hour, EscalateAfter: time.Minute, Metadata: agent.JSON(`{"r":1}`)}},
 				}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.DecideReview{Review: "v", Decision: agent.DecideEdit, By: "me", Arguments: agent.JSON(`{"n":2}`), Note: "n", InterruptID: "i"}
 			},
 			func(string) agent.Op { return &agent.DecideReview{Review: "v", Decision: agent.DecideDeny, By: "me"} },
@@ -140,42 +140,42 @@ func TestFormsOfOps(t *testing.T) {
 			func(string) agent.Op { return &agent.DeleteSession{Session: "y", Seal: time.Second} },
 		}, map[int]agent.Code{7: agent.CodeReviewDecided, 10: agent.CodeSessionNotRecoverable, 12: agent.CodeAlreadyExists, 13: agent.CodeDeleted}},
 		{"memories", []func(lease string) agent.Op{
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.WriteMemory{Agent: "a", ID: "m", Session: "x", Class: agent.MemorySemantic, Kind: "k", Content: "<é>", Data: agent.JSON(`{"d":1}`), Tags: []string{"t", "u"}, Source: "s", Metadata: agent.JSON(`{"m":1}`), Embedding: []float32{0.1, -3}, ObservedAt: &at, ExpiresAt: at}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.WriteMemory{Agent: "a", Content: "derived", TTL: time.Hour, Embedding: []float32{1, 2}}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.WriteMemory{Agent: "a", ID: "m", Content: "new", IfRevision: &one, IfIncarnation: 7}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.DeleteMemory{Agent: "a", ID: "m", IfRevision: &one, Seal: time.Second}
 			},
 		}, map[int]agent.Code{2: agent.CodeDeleted}},
 		{"instances", []func(lease string) agent.Op{
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.PutManager{Manager: agent.Manager{Name: "d", Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: 300 * time.Millisecond, Durability: agent.DurabilityIdle, Version: 2, MailboxMax: 5, AwakeMax: 7, SignalTTL: time.Second, AttachTTL: time.Minute, Untracked: true, SkipsPersist: []string{"f"}, Metadata: agent.JSON(`{"m":1}`)}}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.PutTimer{Timer: agent.Timer{Manager: "d", Key: "k", ID: "t", Next: at, Type: "append", Data: agent.JSON(`{"a":1}`)}}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.PutTimer{Timer: agent.Timer{Manager: "d", Key: "k", ID: "u", Cron: "* * * * * *", TimeZone: "Europe/Berlin", Missed: agent.MissedCatchUp, CatchUp: 3}}
 			},
 			func(string) agent.Op { return &agent.DeleteTimer{Manager: "d", Key: "k", ID: "t"} },
 		}, nil},
 		{"conversations", []func(lease string) agent.Op{
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.SaveMessages{ConversationRef: agent.ConversationRef{ID: "c", Agent: "a", Owner: "o"}, Messages: []agent.MessageDraft{{ID: "1", Role: agent.RoleUser, Content: agent.JSON(`{"t":"<"}`)}, {Role: agent.RoleAssistant, ToolCall: "w", Type: "tool_call", Synthetic: true}}}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.PendMessage{ConversationRef: agent.ConversationRef{ID: "c"}, Message: agent.JSON(`{"p":1}`)}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.SaveConversation{ConversationRef: agent.ConversationRef{ID: "c"}, Lifecycle: agent.LifecycleInterrupt, State: agent.JSON(`{"version":1,"state":{}}`), Title: "T", Consumed: 1}
 			},
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.SaveConversation{ConversationRef: agent.ConversationRef{ID: "c"}, Revision: 7, Lifecycle: agent.LifecycleCompletion, State: agent.JSON(`{"version":1,"state":{}}`)}
 			},
 		}, map[int]agent.Code{3: agent.CodeRevisionMismatch}},
@@ -186,7 +186,7 @@ func TestFormsOfOps(t *testing.T) {
 			func(string) agent.Op { return &agent.RevokeToken{ID: agent.HashToken("secret").TokenID()} },
 		}, nil},
 		{"forks and erasures", []func(lease string) agent.Op{
-			func(lease string) agent.Op {
+			func(string) agent.Op {
 				return &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "e", Payload: agent.JSON(`{}`)}}}
 			},
 			func(string) agent.Op { return &agent.ForkThread{Thread: "t", NewThread: "f", AtRev: &one} },

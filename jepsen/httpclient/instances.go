@@ -17,14 +17,11 @@ type instances struct{ client *Client }
 // Instances returns the cluster's live instances.
 func (c *Client) Instances() agent.Instances { return instances{c} }
 
-// on makes a call on an instance and decodes its answer, unless into is nil. The call may take as long as
-// ctx lasts, because an owner that was cut off answers late. request is the request id of a signal; a call
-// without one is repeated only if again is set, or if it was not handled.
-func (i instances) on(ctx context.Context, r request, asked agent.Request, again bool, into func([]byte) error) error {
-	r.patient, r.once = !i.client.o.Retries, !again
-	if asked != (agent.Request{}) {
-		r.key, r.once = fmt.Sprintf("%s/%d", asked.Client, asked.Seq), false
-	}
+// on makes a call on an instance and decodes its answer, unless into is nil. A call at one node may take as
+// long as ctx lasts, because an owner that was cut off answers late. It may be repeated: it has a key, or does the
+// same when it is made again.
+func (i instances) on(ctx context.Context, r request, into func([]byte) error) error {
+	r.patient = !i.client.o.Retries
 	if r.body != nil {
 		r.media = mediaJSON
 	}
@@ -35,6 +32,14 @@ func (i instances) on(ctx context.Context, r request, asked agent.Request, again
 		return into(a.body)
 	}
 	return i.client.call(ctx, &r, true)
+}
+
+// keyOf returns the idempotency key of a call with a request id, or of one without.
+func (c *Client) keyOf(asked agent.Request) string {
+	if asked == (agent.Request{}) {
+		return fmt.Sprintf("%s/%d", c.o.ID, c.last.Add(1))
+	}
+	return fmt.Sprintf("%s/%d", asked.Client, asked.Seq)
 }
 
 func callOf(method string, ref agent.InstanceRef, verb string, body any) request {
@@ -63,25 +68,25 @@ func instanceIn(into *agent.Instance, ref agent.InstanceRef) func([]byte) error 
 }
 
 func (i instances) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (found agent.Instance, err error) {
-	err = i.on(ctx, callOf(http.MethodPost, ref, "", start), agent.Request{}, true, instanceIn(&found, ref))
+	err = i.on(ctx, callOf(http.MethodPost, ref, "", start), instanceIn(&found, ref))
 	return found, err
 }
 
 func (i instances) Lookup(ctx context.Context, ref agent.InstanceRef) (found agent.Instance, err error) {
-	err = i.on(ctx, callOf(http.MethodGet, ref, "", nil), agent.Request{}, true, instanceIn(&found, ref))
+	err = i.on(ctx, callOf(http.MethodGet, ref, "", nil), instanceIn(&found, ref))
 	return found, err
 }
 
 func (i instances) Stop(ctx context.Context, ref agent.InstanceRef) error {
-	return i.on(ctx, callOf(http.MethodDelete, ref, "", nil), agent.Request{}, true, nil)
+	return i.on(ctx, callOf(http.MethodDelete, ref, "", nil), nil)
 }
 
 func (i instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
-	return i.on(ctx, callOf(http.MethodPost, ref, "/hibernate", nil), agent.Request{}, true, nil)
+	return i.on(ctx, callOf(http.MethodPost, ref, "/hibernate", nil), nil)
 }
 
 func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (found agent.Attached, err error) {
-	err = i.on(ctx, callOf(http.MethodPost, ref, "/attach", attach), agent.Request{}, true, func(raw []byte) error {
+	err = i.on(ctx, callOf(http.MethodPost, ref, "/attach", attach), func(raw []byte) error {
 		if err := instanceIn(&found.Instance, ref)(raw); err != nil {
 			return err
 		}
@@ -97,23 +102,25 @@ func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach age
 }
 
 func (i instances) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	return i.on(ctx, callOf(http.MethodPost, ref, "/detach", agent.Attach{Attachment: attachment}), agent.Request{}, true, nil)
+	return i.on(ctx, callOf(http.MethodPost, ref, "/detach", agent.Attach{Attachment: attachment}), nil)
 }
 
 func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	return i.on(ctx, callOf(http.MethodPost, ref, "/touch", agent.Attach{Attachment: attachment}), agent.Request{}, true, nil)
+	return i.on(ctx, callOf(http.MethodPost, ref, "/touch", agent.Attach{Attachment: attachment}), nil)
 }
 
 func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (reply agent.Reply, err error) {
 	asked := signal.Request
 	signal.Request = agent.Request{}
-	err = i.on(ctx, callOf(http.MethodPost, ref, "/signals", signal), asked, false, func(raw []byte) error { return unform(raw, &reply) })
+	r := callOf(http.MethodPost, ref, "/signals", signal)
+	r.key = i.client.keyOf(asked)
+	err = i.on(ctx, r, func(raw []byte) error { return unform(raw, &reply) })
 	return reply, err
 }
 
 func (i instances) Stats(ctx context.Context, scope, manager string) (stats agent.ManagerStats, err error) {
 	r := request{method: http.MethodGet, path: "/v1/managers/" + url.PathEscape(manager) + "/stats", scope: scope}
-	err = i.on(ctx, r, agent.Request{}, true, func(raw []byte) error { return unform(raw, &stats) })
+	err = i.on(ctx, r, func(raw []byte) error { return unform(raw, &stats) })
 	return stats, err
 }
 

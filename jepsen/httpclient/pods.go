@@ -24,7 +24,7 @@ func (p Pods) Get(ctx context.Context, ref agent.InstanceRef, open pod.Open) (go
 	body.json("initial_state", agent.JSON(open.InitialState))
 	r := podCall(ref, "", body)
 	r.refused = reportIn(&got.Report)
-	err = instances(p).on(ctx, r, agent.Request{}, true, func(raw []byte) error {
+	err = instances(p).on(ctx, r, func(raw []byte) error {
 		var d struct {
 			Created         bool           `json:"created"`
 			TopologyVersion uint64         `json:"topology_version"`
@@ -43,8 +43,8 @@ func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON,
 	body := members{}
 	body.json("ops", ops)
 	r := podCall(ref, "/mutate", body)
-	r.refused = reportIn(&report)
-	err = instances(p).on(ctx, r, request, false, func(raw []byte) error { return json.Unmarshal(raw, &report) })
+	r.refused, r.key = reportIn(&report), p.client.keyOf(request)
+	err = instances(p).on(ctx, r, func(raw []byte) error { return json.Unmarshal(raw, &report) })
 	return report, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -143,9 +144,11 @@ func TestAWatchEndsWithItsThread(t *testing.T) {
 type host struct {
 	agent.Instances
 	signals atomic.Int64
+	keys    sync.Map // :: request id of a signal → true
 }
 
 func (h *host) Signal(_ context.Context, ref agent.InstanceRef, s agent.Signal) (agent.Reply, error) {
+	h.keys.Store(s.Request, true)
 	if h.signals.Add(1) == 1 && s.Type == "lost" {
 		return agent.Reply{}, agent.Errorf(agent.CodeUnknown, "the owner is gone")
 	}
@@ -195,13 +198,21 @@ func TestInstancesSpeakTheAPI(t *testing.T) {
 	if err != nil || reply.Node != "k/2" || reply.Epoch != 3 || reply.Rev != 4 || reply.Revision != 5 || !reply.Durable || string(reply.Data) != `{"type":"x","data":{"d":"<"}}` {
 		t.Errorf("the reply is %+v, %v", reply, err)
 	}
-	// A signal with a request id is repeated, and one without is not: it could be handled twice.
+	// A signal is repeated under its request id, or under one of the client.
 	for _, request := range []agent.Request{{}, {Client: "c", Seq: 2}} {
 		h.signals.Store(0)
+		h.keys.Clear()
 		attempts = 0
-		_, err := at.Signal(t.Context(), ref, agent.Signal{Type: "lost", Request: request})
-		if sure := request != (agent.Request{}); (err == nil) != sure || (attempts == 2) != sure {
+		if _, err := at.Signal(t.Context(), ref, agent.Signal{Type: "lost", Request: request}); err != nil || attempts != 2 {
 			t.Errorf("request %+v: %d attempts, %v", request, attempts, err)
+		}
+		keys := 0
+		h.keys.Range(func(key, _ any) bool {
+			keys++
+			return key != agent.Request{}
+		})
+		if keys != 1 {
+			t.Errorf("request %+v: sent under %d keys", request, keys)
 		}
 	}
 }

@@ -89,10 +89,12 @@ func (j *judge) judge() {
 		if j.after(call) >= 0 {
 			j.counts["called after the revocation"]++
 		}
-		if op.Outcome == history.OK {
+		switch op.Outcome {
+		case history.OK:
 			j.served(call)
-		} else if op.Outcome == history.Refused {
+		case history.Refused:
 			j.refused(call)
+		default: // the final read shows it
 		}
 	}
 	for _, call := range j.reads {
