@@ -141,7 +141,7 @@ func (c *Cursor) Value() []byte {
 	return append(make([]byte, 0, len(value)), value...)
 }
 
-// SharedValue is Value with copies that share memory: one allocation holds many. Who keeps one of
+// SharedValue is Value with copies that share memory: one allocation holds many. A caller that keeps one of
 // them keeps up to arenaChunk bytes.
 func (c *Cursor) SharedValue() []byte {
 	value, ok := c.pinned()

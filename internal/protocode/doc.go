@@ -33,7 +33,7 @@ const (
 	// Shared fields of bytes share the encoding's memory, which must not change afterwards.
 	Shared Mode = 1 << (iota - 1)
 	// SharedByPart copies each message in the outer one once, and its fields of bytes share that
-	// copy. Who keeps one of a frame's messages does not keep the frame.
+	// copy. A caller that keeps one message of a frame does not keep the frame.
 	SharedByPart
 	// Checked makes a string that is not UTF-8 an error.
 	Checked
