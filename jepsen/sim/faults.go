@@ -38,6 +38,16 @@ var variants = []variant{
 	{"disk", "slow", 1, time.Second, 10 * time.Second, slowDisk},
 	{"disk", "hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).any)},
 	{"disk", "the leader's hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).leads)},
+	{"pause", "leader", 1, 100 * time.Millisecond, 15 * time.Second, pausing((*act).leads)},
+	{"pause", "follower", 3, 100 * time.Millisecond, 15 * time.Second, pausing((*act).follows)},
+	{"pause", "majority", 3, 100 * time.Millisecond, 8 * time.Second, pauseMajority},
+	{"pause", "leaders in turn", 3, 3 * time.Second, 12 * time.Second, pauseLeaders},
+	{"clock", "jump", 1, time.Second, 10 * time.Second, jump((*act).any)},
+	{"clock", "the leader's jumps", 1, time.Second, 10 * time.Second, jump((*act).leads)},
+	{"clock", "the leader's jumps ahead", 1, time.Second, 5 * time.Second, ahead},
+	{"clock", "all jump apart", 3, time.Second, 10 * time.Second, jumpApart},
+	{"clock", "strobe", 1, 2 * time.Second, 10 * time.Second, strobe},
+	{"clock", "drift", 1, 3 * time.Second, 15 * time.Second, drift},
 }
 
 // unsynced draws how much of what was not synced survives a power failure.

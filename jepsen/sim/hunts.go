@@ -69,5 +69,8 @@ var hunts = []Hunt{
 	{Bug: seededbug.ForkOfForkUnpinned, Workloads: []string{"fork"}},
 	{Bug: seededbug.TimerKeepsItsPlace, Workloads: []string{"timer"}},
 	{Bug: seededbug.OldTimerIsAcked, Workloads: []string{"timer"}},
+	{Bug: seededbug.WallClockTicks, Workloads: []string{"claim"}, Nemeses: []string{"clock"}},
+	{Bug: seededbug.WallClockLease, Workloads: []string{"instance"}, Nemeses: []string{"clock/the-leaders-jumps-ahead", "partition"}},
+	{Bug: seededbug.ReviewExpiresByNode, Workloads: []string{"review"}, Nemeses: []string{"clock"}},
 	{Bug: seededbug.LookupSkipsEpoch, Workloads: []string{"instance"}, Nemeses: []string{"partition"}},
 }

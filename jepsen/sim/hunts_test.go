@@ -9,12 +9,9 @@ import (
 
 // notHunted are the bugs that no simulation meets, with the reason.
 var notHunted = map[seededbug.Bug]string{
-	seededbug.UnappliedTurnStays:  "needs programs, which a simulation does not have",
-	seededbug.WallClockTicks:      "needs clocks that differ, which a simulation does not have",
-	seededbug.WallClockLease:      "needs clocks that differ, which a simulation does not have",
-	seededbug.ReviewExpiresByNode: "needs clocks that differ, which a simulation does not have",
-	"http-200-for-unknown":        "needs callers over HTTP, which a simulation does not have",
-	"http-timeout-as-refused":     "needs callers over HTTP, which a simulation does not have",
+	seededbug.UnappliedTurnStays: "needs programs, which a simulation does not have",
+	"http-200-for-unknown":       "needs callers over HTTP, which a simulation does not have",
+	"http-timeout-as-refused":    "needs callers over HTTP, which a simulation does not have",
 }
 
 func TestEveryBugIsHuntedOnce(t *testing.T) {
