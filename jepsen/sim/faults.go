@@ -44,7 +44,7 @@ var variants = []variant{
 	{"pause", "leaders in turn", 3, 3 * time.Second, 12 * time.Second, pauseLeaders},
 	{"clock", "jump", 1, time.Second, 10 * time.Second, jump((*act).any)},
 	{"clock", "the leader's jumps", 1, time.Second, 10 * time.Second, jump((*act).leads)},
-	{"clock", "the leader's jumps ahead", 1, time.Second, 5 * time.Second, ahead},
+	{"clock", "the leader's jumps as a follower is cut off", 3, 2 * time.Second, 5 * time.Second, ahead},
 	{"clock", "all jump apart", 3, time.Second, 10 * time.Second, jumpApart},
 	{"clock", "strobe", 1, 2 * time.Second, 10 * time.Second, strobe},
 	{"clock", "drift", 1, 3 * time.Second, 15 * time.Second, drift},

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -86,12 +87,17 @@ func jump(which func(*act) *host) func(context.Context, *act) (string, func(cont
 	}
 }
 
-// ahead sets the leader's clock ahead by more than a lease, and by so little that time passes
-// it soon: until then the log's wall time stands still.
+// ahead cuts a follower off and sets the leader's clock ahead by more than a lease, which then
+// must not end. The jump is so short that time passes it soon: until then the log's wall time
+// stands still.
 func ahead(_ context.Context, a *act) (string, func(context.Context) error) {
-	h, by := a.leads(), spread(a.draw, 6*time.Second, 12*time.Second).Round(time.Millisecond)
+	h, alone := a.leads(), a.follows()
+	by := spread(a.draw, 6*time.Second, 12*time.Second).Round(time.Millisecond)
+	join := a.links(func(from, to string) bool { return from == alone.name || to == alone.name }, cut)
 	h.setClock(by)
-	return fmt.Sprintf("%s by %v", h.name, by), rightClocks(h)
+	return fmt.Sprintf("%s by %v, %s is cut off", h.name, by, alone.name), func(ctx context.Context) error {
+		return errors.Join(join(ctx), rightClocks(h)(ctx))
+	}
 }
 
 func jumpApart(_ context.Context, a *act) (string, func(context.Context) error) {
