@@ -115,10 +115,11 @@ func isolate(which func(*act) *host) func(context.Context, *act) (string, func(c
 	}
 }
 
-// halves splits the hosts into a majority and a minority.
+// halves splits the hosts into a majority and a minority, or into two halves if their number is
+// even: then each may have a majority of the voters.
 func halves(_ context.Context, a *act) (string, func(context.Context) error) {
 	few := map[string]bool{}
-	for _, h := range a.shuffled()[:(len(a.hosts)-1)/2] {
+	for _, h := range a.shuffled()[:len(a.hosts)/2] {
 		few[h.name] = true
 	}
 	return fmt.Sprintf("%d of %d", len(few), len(a.hosts)), a.links(func(from, to string) bool { return few[from] != few[to] }, cut)

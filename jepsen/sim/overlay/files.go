@@ -33,6 +33,10 @@ var files = []file{
 			// A goroutine that yields goes behind those of its own processor, not behind
 			// those that all processors share, which are looked at by a counter.
 			{from: "	if preempted && sched.gcwaiting.Load() {\n", to: "	if gp.bubble != nil && !preempted {\n\t\trunqput(pp, gp, false)\n\t} else if preempted && sched.gcwaiting.Load() {\n"},
+			// More ready goroutines than a processor has room for, 256, wait in the queue that all
+			// processors share. It is looked at once the processor has none of its own, not by a
+			// counter, which also counts goroutines outside of the bubble.
+			{from: "	if pp.schedtick%61 == 0 && !sched.runq.empty() {\n", to: "	if false {\n"},
 			// A goroutine belongs to the process of the goroutine that started it.
 			{from: "		newg.bubble = callergp.bubble\n", to: "		newg.bubble = callergp.bubble\n\t\tnewg.simProcess = callergp.simProcess\n"},
 			{from: "	gp.bubble = nil\n", to: "	gp.bubble = nil\n\tgp.simProcess = 0\n"},
