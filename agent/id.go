@@ -68,7 +68,8 @@ func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
 }
 
 func generatedName(prefix string, incarnation, seq uint64) string {
-	id := append(make([]byte, 0, len(prefix)+2*13+1), prefix...)
+	var room [64]byte // the prefix and two numbers of at most 13 characters
+	id := append(room[:0], prefix...)
 	id = strconv.AppendUint(id, incarnation, 36)
 	id = append(id, '_')
 	return string(strconv.AppendUint(id, seq, 36))

@@ -94,3 +94,29 @@ func BenchmarkReadCheckpoint1KiB(b *testing.B) {
 		n++
 	}
 }
+
+func BenchmarkThaw50Of300B(b *testing.B) {
+	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
+	state := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 2034)) + `"}`)
+	payload := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 280)) + `"}`)
+	const agents = 200
+	for n := range agents {
+		key := fmt.Sprintf("agent-%d", n)
+		drafts := make([]agent.Draft, 50)
+		for i := range drafts {
+			drafts[i] = agent.Draft{Kind: agent.KindMessage, Payload: payload}
+		}
+		r.batch(agent.Commit{Ops: []agent.Op{&agent.HibernateThread{Thread: key, Rev: 50, Entries: drafts}}})
+		r.batch(agent.Commit{Ops: []agent.Op{&agent.PutCheckpoint{Key: key, State: state, Thread: &agent.Pointer{Thread: key, Rev: 50}}}})
+	}
+	tail, n := uint64(50), 0
+	b.ReportAllocs()
+	for b.Loop() {
+		view := r.machine.View()
+		if a := view.Answer("", &agent.Thaw{Key: fmt.Sprintf("agent-%d", n*7919%agents), Tail: &tail}); a.Err != nil {
+			b.Fatal(a.Err)
+		}
+		view.Close()
+		n++
+	}
+}

@@ -11,6 +11,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// thawEntriesHint is the most entries for which a thaw has room at first.
+const thawEntriesHint = 256
+
 // readThaw reads a checkpoint and its thread at the pointer's rev. If the thread is missing or has
 // another incarnation, it returns an error, never an empty thread.
 //
@@ -49,6 +52,7 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	if q.Tail != nil && p.Rev-from > *q.Tail {
 		from = p.Rev - *q.Tail
 	}
+	thawed.Entries = make([]agent.Entry, 0, min(p.Rev-from, thawEntriesHint))
 	size := 0
 	err = thread.EachEntry(r, j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		if size += int(thread.EntryBytes(&e)); size > agent.ReadBytesMax {

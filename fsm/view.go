@@ -76,16 +76,16 @@ func (v *View) Get(key string) ([]byte, error) {
 		if value, ok := v.gen.warm.Get(key, v.progress.Index); ok {
 			if invariant.Enabled {
 				stored, found, err := v.view.Get([]byte(key))
-				invariant.Check(err != nil || found && bytes.Equal(stored, value), "row %q as of entry %d is another in memory", key, v.progress.Index)
+				invariant.Check(err != nil || found == (value != nil) && bytes.Equal(stored, value), "row %q as of entry %d is another in memory", key, v.progress.Index)
 			}
 			return value, nil
 		}
 	}
 	value, ok, err := v.view.Get([]byte(key))
-	if err != nil || !ok {
+	if err != nil {
 		return nil, err
 	}
-	if keep {
+	if keep && (ok || kv.AbsentInReadCache(key)) {
 		v.gen.warm.Keep(key, value, v.progress.Index, v.epoch)
 	}
 	return value, nil

@@ -176,15 +176,26 @@ func TestAClientCertificateIsAPrincipal(t *testing.T) {
 	}
 }
 
-// doHTTP reads a value over HTTP alone.
-func (c callers) doHTTP(t *testing.T) string {
+// doHTTP reads a value over HTTP alone, with both versions, which have one answer.
+func (c callers) doHTTP(t *testing.T) (status string) {
 	t.Helper()
-	answer, err := (&http.Client{Transport: &http.Transport{TLSClientConfig: c.tls.Clone()}}).Get("https://" + c.n.HTTPAddr() + "/v1/values/k?scope=team-a")
-	if err != nil {
-		return "failed"
+	for version := 1; version <= 2; version++ {
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: c.tls.Clone(), ForceAttemptHTTP2: version == 2}}
+		answer, err := client.Get("https://" + c.n.HTTPAddr() + "/v1/values/k?scope=team-a")
+		got := "failed"
+		if err == nil {
+			_ = answer.Body.Close()
+			got = answer.Status
+			if answer.ProtoMajor != version {
+				t.Errorf("HTTP/%d was answered with %s", version, answer.Proto)
+			}
+		}
+		if version > 1 && got != status {
+			t.Errorf("HTTP/1.1 gave %q, HTTP/2 %q", status, got)
+		}
+		status = got
 	}
-	_ = answer.Body.Close()
-	return answer.Status
+	return status
 }
 
 // A token of the configured issuer is a principal over both APIs, from a real issuer.

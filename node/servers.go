@@ -50,6 +50,9 @@ func (n *Node) openServers() error {
 	if n.httpListener, n.http.TLSConfig, err = n.listen("HTTP", c.HTTP.Listen(), false); err != nil {
 		return err
 	}
+	if t := n.http.TLSConfig; t != nil {
+		t.NextProtos = []string{"h2", "http/1.1"}
+	}
 	var t *tls.Config
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err

@@ -133,6 +133,33 @@ func TestValuesBelongToTheCaller(t *testing.T) {
 	wantRows(t, e, "k=value")
 }
 
+// Values that share memory are equal to those that do not, at each size, and none is overwritten.
+func TestSharedValuesAreThoseOfTheRows(t *testing.T) {
+	e := open(t, storage.Disk, t.TempDir())
+	defer closeEngine(t, e)
+	var want [][]byte
+	commit(t, e, func(b *storage.Batch) {
+		for n := range 250 {
+			value := bytes.Repeat([]byte{byte(n)}, n*n/4)
+			want = append(want, value)
+			b.Set([]byte{byte(n)}, value)
+		}
+	})
+	cursor, err := e.Scan(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]byte
+	for cursor.Next() {
+		value := cursor.SharedValue()
+		_ = append(value, "overwritten"...)
+		got = append(got, value)
+	}
+	if err := cursor.Close(); err != nil || !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("%v: %d values differ from the %d rows", err, len(got), len(want))
+	}
+}
+
 func TestACursorKeepsItsBoundsAndSeeks(t *testing.T) {
 	e := open(t, storage.MemFS(), "d")
 	defer closeEngine(t, e)

@@ -94,6 +94,7 @@ type Cursor struct {
 	back     bool
 	started  bool
 	err      error
+	arena    arena // of SharedValue
 }
 
 // Next moves to the first key, then to the one after, and reports whether there is one.
@@ -133,12 +134,31 @@ func (c *Cursor) Key() []byte { return c.iterator.Key() }
 // Value returns a copy of the value, which the caller owns. It is nil if the value cannot be read;
 // then Next ends and Close returns the error.
 func (c *Cursor) Value() []byte {
-	value, err := c.iterator.ValueAndErr()
-	if err != nil {
-		c.err = err
+	value, ok := c.pinned()
+	if !ok {
 		return nil
 	}
 	return append(make([]byte, 0, len(value)), value...)
+}
+
+// SharedValue is Value with copies that share memory: one allocation holds many. A caller that keeps one of
+// them keeps up to arenaChunk bytes.
+func (c *Cursor) SharedValue() []byte {
+	value, ok := c.pinned()
+	if !ok {
+		return nil
+	}
+	return c.arena.copyOf(value)
+}
+
+// pinned returns the value, valid until the cursor moves or is closed.
+func (c *Cursor) pinned() (value []byte, ok bool) {
+	value, err := c.iterator.ValueAndErr()
+	if err != nil {
+		c.err = err
+		return nil, false
+	}
+	return value, true
 }
 
 // Err returns the error so far.

@@ -51,7 +51,7 @@ func TestEveryWorkloadRunsThroughEachDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, d := range map[string]load.Driver{"grpc": leading, "fixed": fixed, "http": dormouse.DialHTTP([]string{httpAddr})} {
+	for name, d := range map[string]load.Driver{"grpc": leading, "fixed": fixed, "http": dormouse.DialHTTP([]string{httpAddr}, false), "http2": dormouse.DialHTTP([]string{httpAddr}, true)} {
 		t.Run(name, func(t *testing.T) {
 			defer d.Close() //nolint:errcheck // checked below where it matters
 			for _, w := range load.Workloads {

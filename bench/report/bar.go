@@ -49,25 +49,36 @@ func Judge(d *Document) []Verdict {
 
 // The systems and workloads that bars name.
 const (
-	dormouse = "dormouse"
-	etcd     = "etcd"
-	postgres = "postgres"
-	redis    = "redis"
+	dormouse     = "dormouse"
+	dormouseHTTP = "dormouse-http"
+	etcd         = "etcd"
+	etcdHTTP     = "etcd-http"
+	postgres     = "postgres"
+	redis        = "redis"
 
 	workPut    = "put-1k"
-	workAppend = "append-300"
+	workAppend = "append-300-many"
 	workTurn   = "turn"
 	workGet    = "get-1k"
 	workThaw   = "thaw"
+	workMixed  = "mixed"
 )
 
 // against is a bar on how a figure of ours compares with a peer's.
 func against(peer, workload string, callers int, f Figure, least bool, bound float64) Bar {
+	return between(dormouse, peer, workload, callers, f, least, bound)
+}
+
+// between is a bar on how a figure of one system compares with another's.
+func between(system, peer, workload string, callers int, f Figure, least bool, bound float64) Bar {
+	claim := fmt.Sprintf("%s, %s at %d callers, against %s", f.Name, workload, callers, peer)
+	if system != dormouse {
+		claim = fmt.Sprintf("%s of %s, %s at %d callers, against %s", f.Name, system, workload, callers, peer)
+	}
 	return Bar{
-		Claim: fmt.Sprintf("%s, %s at %d callers, against %s", f.Name, workload, callers, peer),
-		Bound: bound, Least: least, Unit: "×",
+		Claim: claim, Bound: bound, Least: least, Unit: "×",
 		value: func(d *Document) (float64, int) {
-			return d.ratio(at{dormouse, workload, callers}, at{peer, workload, callers}, f)
+			return d.ratio(at{system, workload, callers}, at{peer, workload, callers}, f)
 		},
 	}
 }
@@ -91,10 +102,10 @@ func bars() []Bar {
 	for _, w := range []struct {
 		work     string
 		few, all float64 // at 64 and at 256 callers
-	}{{workPut, 4, 5}, {workAppend, 4, 5}, {workTurn, 5, 6}, {workGet, 3, 4}} {
+	}{{workPut, 3, 3.5}, {workAppend, 4, 5}, {workTurn, 3.5, 4}, {workGet, 5, 5}, {workThaw, 3, 3}, {workMixed, 4, 4}} {
 		list = append(list,
 			against(etcd, w.work, 64, Rate, true, w.few), against(etcd, w.work, 256, Rate, true, w.all),
-			against(etcd, w.work, 64, P99, false, 1), against(etcd, w.work, 256, P99, false, 1),
+			against(etcd, w.work, 64, P99, false, 0.4), against(etcd, w.work, 256, P99, false, 0.4),
 			against(etcd, w.work, 64, CPU, false, 0.25), against(etcd, w.work, 256, CPU, false, 0.25),
 		)
 	}
@@ -107,14 +118,16 @@ func bars() []Bar {
 	}
 	return append(list,
 		against(etcd, workPut, 1, P50, false, 1.2),
-		against(postgres, workPut, 256, Rate, true, 1.5), against(postgres, workAppend, 256, Rate, true, 1.5),
-		against(redis, workTurn, 256, Rate, true, 1), against(redis, workPut, 1024, Rate, true, 1),
+		between(dormouseHTTP, etcdHTTP, workPut, 64, Rate, true, 2), between(dormouseHTTP, etcdHTTP, workGet, 64, Rate, true, 2),
+		between(dormouseHTTP, dormouse, workPut, 64, CPU, false, 1.5),
+		against(postgres, workPut, 256, Rate, true, 2), against(postgres, workAppend, 256, Rate, true, 2.5), against(postgres, workTurn, 256, Rate, true, 2),
+		against(redis, workTurn, 256, Rate, true, 0.6), against(redis, workPut, 1024, Rate, true, 0.8),
 		written,
 		trial(TrialMemory, "memory of a node at 1,000,000 agents of 1 KiB", false, 512, "MiB"),
 		trial(TrialGrowth+" put-1k", "put at 1,000,000 agents, against 10,000", true, 0.7, "×"),
 		trial(TrialGrowth+" append-300", "append at 1,000,000 agents, against 10,000", true, 0.7, "×"),
 		trial(TrialGrowth+" get-1k", "get at 1,000,000 agents, against 10,000", true, 0.7, "×"),
-		trial(TrialFailover, "silence after the leader was killed, default settings", false, 3, "s"),
+		trial(TrialFailover, "silence after the leader was killed, default settings", false, 0.3, "s"),
 		trial(TrialNoisy, "p99 of a scope's put beside a scope that 256 callers flood, against alone", false, 2, "×"),
 		trial(TrialNoisyLimited, "…if the policy of that scope allows 500 requests a second", false, 2, "×"),
 		trial(TrialThread, "append at entry 100,000 of a thread, against entry 100", true, 0.8, "×"),

@@ -87,7 +87,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 // orderEndpoints sets the endpoints for the driver of one variant of Dormouse.
 func (s *System) orderEndpoints(ctx context.Context) error {
 	switch s.Name {
-	case DormouseHTTP:
+	case DormouseHTTP, DormouseHTTP2:
 		for i, base := range s.HTTP {
 			s.Endpoints[i] = strings.TrimPrefix(base, "http://")
 		}

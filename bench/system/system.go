@@ -52,9 +52,11 @@ func (e *AbsentError) Error() string { return fmt.Sprintf("%s is not available: 
 const (
 	Dormouse        = "dormouse"
 	DormouseHTTP    = "dormouse-http"
+	DormouseHTTP2   = "dormouse-http2"
 	DormouseFollow  = "dormouse-follow"
 	DormouseSecured = "dormouse-secured"
 	Etcd            = "etcd"
+	EtcdHTTP        = "etcd-http"
 	Postgres        = "postgres"
 	Redis           = "redis"
 )
@@ -66,10 +68,12 @@ var kinds = []struct {
 	start      func(context.Context, *System, Options) error
 }{
 	{Dormouse, "three nodes, through the Go client", startDormouse},
-	{DormouseHTTP, "three nodes, over HTTP", startDormouse},
+	{DormouseHTTP, "three nodes, over HTTP/1.1", startDormouse},
+	{DormouseHTTP2, "three nodes, over HTTP/2", startDormouse},
 	{DormouseFollow, "three nodes, through the Go client at a follower", startDormouse},
 	{DormouseSecured, "three nodes with TLS and tokens, through the Go client", startDormouse},
 	{Etcd, "three nodes of etcd", startEtcd},
+	{EtcdHTTP, "three nodes of etcd, through its JSON gateway, over HTTP/1.1", startEtcd},
 	{Postgres, "one PostgreSQL server, synchronous_commit on", startPostgres},
 	{Redis, "one Redis server, appendfsync always", startRedis},
 }

@@ -10,7 +10,7 @@ import (
 
 func TestWhatTheMachineDoesNotHaveIsAbsent(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for _, name := range []string{Dormouse, DormouseHTTP, Etcd, Redis} {
+	for _, name := range []string{Dormouse, DormouseHTTP, DormouseHTTP2, Etcd, EtcdHTTP, Redis} {
 		dir := filepath.Join(t.TempDir(), "data")
 		_, err := Start(t.Context(), name, Options{Dir: dir, Bin: t.TempDir()})
 		var absent *AbsentError

@@ -36,8 +36,10 @@ func open(ctx context.Context, name string, at access, connections, callers int)
 		return dormouse.Dial(dormouse.Options{
 			Endpoints: endpoints, Clients: or(1), Fixed: name == system.DormouseFollow, CAFile: at.caFile, TokenFile: at.tokenFile,
 		})
-	case system.DormouseHTTP:
-		return dormouse.DialHTTP(endpoints), nil
+	case system.DormouseHTTP, system.DormouseHTTP2:
+		return dormouse.DialHTTP(endpoints, name == system.DormouseHTTP2), nil
+	case system.EtcdHTTP:
+		return dialEtcdGateway(endpoints), nil
 	case system.Etcd:
 		return dialEtcd(endpoints, or(min(etcdClients, callers)))
 	case system.Postgres:

@@ -62,7 +62,7 @@ installed are skipped.`,
 	flags.IntVar(&f.rounds, "rounds", 3, "number of measurements of each combination")
 	flags.DurationVar(&f.duration, "duration", 5*time.Second, "length of each measurement")
 	flags.DurationVar(&f.warmup, "warmup", 2*time.Second, "time before each measurement that is not measured")
-	flags.StringSliceVar(&f.systems, "systems", []string{system.Dormouse, system.DormouseHTTP, system.Etcd, system.Postgres, system.Redis}, "systems to compare")
+	flags.StringSliceVar(&f.systems, "systems", []string{system.Dormouse, system.DormouseHTTP, system.Etcd, system.EtcdHTTP, system.Postgres, system.Redis}, "systems to compare")
 	flags.StringSliceVar(&f.workloads, "workloads", workloads, "workloads to measure")
 	flags.IntSliceVar(&f.callers, "callers", []int{1, 64, 256, 1024}, "numbers of callers")
 	flags.StringToIntVar(&f.connections, "connections", nil, "connections to a system, such as postgres=32,etcd=16 (other systems get a suitable number)")

@@ -146,13 +146,13 @@ func Body(c *txn.Tx, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBod
 	return DecodeBody(key, raw)
 }
 
-// DecodeBody decodes the body of a revision.
+// DecodeBody decodes the body of a revision, which shares raw's memory.
 func DecodeBody(key string, raw []byte) (*logpb.CheckpointBody, error) {
 	body := &logpb.CheckpointBody{}
 	if raw == nil {
 		return nil, fmt.Errorf("checkpoint %q has no body", key)
 	}
-	if err := command.Unmarshal(raw, body); err != nil {
+	if err := command.UnmarshalShared(raw, body); err != nil {
 		return nil, fmt.Errorf("decode the body of checkpoint %q: %w", key, err)
 	}
 	return body, nil

@@ -16,6 +16,10 @@ func Marshal(m Coded) []byte { return m.Encode() }
 // Unmarshal decodes raw into m, which must be new, as Decode merges.
 func Unmarshal(raw []byte, m Coded) error { return m.Decode(raw) }
 
+// UnmarshalShared is Unmarshal without copies: the fields of bytes share raw's memory, which must
+// not change afterwards.
+func UnmarshalShared(raw []byte, m Coded) error { return m.DecodeAs(protocode.Shared, raw) }
+
 // Decode decodes a row of M. noun and id name the row in the error.
 func Decode[M any, P interface {
 	*M

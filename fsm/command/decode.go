@@ -13,10 +13,10 @@ import (
 )
 
 // DecodeLogCommit parses one commit of a batch. Unknown fields are an error, and not skipped: every
-// node must decode the same commit.
+// node must decode the same commit. The commit shares raw's memory.
 func DecodeLogCommit(raw []byte) (*logpb.Commit, error) {
 	c := &logpb.Commit{}
-	if err := Unmarshal(raw, c); err != nil {
+	if err := UnmarshalShared(raw, c); err != nil {
 		return nil, fmt.Errorf("decode commit: %w", err)
 	}
 	if len(c.ProtoReflect().GetUnknown()) > 0 {

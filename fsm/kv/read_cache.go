@@ -36,7 +36,7 @@ type readCacheShard struct {
 	bytes int                               // guarded by mu
 }
 
-// cachedRow is a row's value, and an entry at or after its last change.
+// cachedRow is a row's value, nil if it is absent, and an entry at or after its last change.
 type cachedRow struct {
 	value []byte
 	at    uint64
@@ -59,18 +59,22 @@ func NewReadCache() *ReadCache {
 // InReadCache reports whether rows of the key's kind are cached for reads.
 func InReadCache(key string) bool {
 	switch key[:1] {
-	case KindCheckpoint, KindCheckpointBody, KindValue, KindValueBytes, KindThread:
+	case KindCheckpoint, KindCheckpointBody, KindValue, KindValueBytes, KindThread, KindSummary:
 		return true
 	default:
 		return false
 	}
 }
 
+// AbsentInReadCache reports whether the absence of a row of the key's kind is cached too. Few
+// threads have a summary, and each read of a thread looks for it.
+func AbsentInReadCache(key string) bool { return key[:1] == KindSummary }
+
 func (w *ReadCache) shard(key string) *readCacheShard {
 	return &w.shards[xxhash.Sum64String(key)%readCacheShards]
 }
 
-// Get returns a row at an entry; ok is false if it is not cached.
+// Get returns a row at an entry, nil if it is absent; ok is false if that is not cached.
 func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) {
 	s := w.shard(key)
 	s.mu.Lock()
@@ -82,7 +86,7 @@ func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) {
 	return row.value, true
 }
 
-// Keep adds what a view of an entry has read; epoch is the epoch before the view was made.
+// Keep adds what a view of an entry has read, nil for an absent row; epoch is the epoch before the view was made.
 func (w *ReadCache) Keep(key string, value []byte, index, epoch uint64) {
 	if len(value) > readCacheRowMax || epoch%2 == 1 {
 		return

@@ -59,15 +59,16 @@ func (j Journal) row(seq uint64) (*logpb.EntryRow, error) {
 	if raw == nil {
 		return nil, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.Meta.Id, j.Meta.Rev, seq)
 	}
-	return decodeEntryRow(seq, raw)
+	row := &logpb.EntryRow{}
+	return row, decodeEntryRow(seq, raw, row)
 }
 
-func decodeEntryRow(seq uint64, raw []byte) (*logpb.EntryRow, error) {
-	row := &logpb.EntryRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode entry %d: %w", seq, err)
+// decodeEntryRow decodes an entry's row into an empty one, which shares raw's memory.
+func decodeEntryRow(seq uint64, raw []byte, into *logpb.EntryRow) error {
+	if err := command.UnmarshalShared(raw, into); err != nil {
+		return fmt.Errorf("decode entry %d: %w", seq, err)
 	}
-	return row, nil
+	return nil
 }
 
 // entry returns the entry at seq, which must exist.

@@ -150,8 +150,8 @@ func checkKinds(r txn.Reader, s span, kinds []string, block uint64, seqs []uint6
 		if err != nil || raw == nil {
 			return // the read itself returns the error
 		}
-		row, err := decodeEntryRow(seq, raw)
-		if err != nil {
+		row := &logpb.EntryRow{}
+		if decodeEntryRow(seq, raw, row) != nil {
 			return
 		}
 		if slices.Contains(kinds, entryOf(row, s.incarnation, seq).Kind) {

@@ -133,7 +133,8 @@ func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 }
 
 // EachEntry visits the entries between two seqs, in order, until visit returns false. A missing one
-// is an error.
+// is an error. The row is valid until visit returns; the entry may be kept, and shares memory with
+// those near it.
 func EachEntry(r txn.Reader, j Journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	return eachEntry(r, j, from, to, false, visit)
 }
@@ -167,16 +168,17 @@ func eachStored(r txn.Reader, j Journal, s span, back bool, visit func(*logpb.En
 		}
 	}()
 	left := s.to - s.from
+	row := &logpb.EntryRow{}
 	for ; left > 0 && cursor.Next(); left-- {
-		key, raw := cursor.Key(), cursor.Value()
+		key, raw := cursor.Key(), cursor.SharedValue()
 		if raw == nil {
 			return false, nil // Close returns the error
 		}
 		if kv.DecodeNumber(key[len(key)-8:]) != seq {
 			break
 		}
-		row, err := decodeEntryRow(seq, raw)
-		if err != nil {
+		row.Reset()
+		if err := decodeEntryRow(seq, raw, row); err != nil {
 			return false, err
 		}
 		more, err := visit(row, entryOf(row, s.incarnation, seq))

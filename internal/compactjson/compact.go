@@ -119,6 +119,9 @@ func IsNull(raw []byte) bool {
 	if len(raw) == 0 {
 		return true
 	}
+	if raw[0] == '{' { // what nearly all are
+		return false
+	}
 	trimmed := bytes.Trim(raw, " \t\r\n")
 	return len(trimmed) == 4 && string(trimmed) == "null"
 }

@@ -114,6 +114,66 @@ func TestDecodeNamesTheFieldThatItRefuses(t *testing.T) {
 	}
 }
 
+// A message is equal in each mode. Copied bytes outlive the buffer that held the encoding; with
+// SharedByPart, so do the bytes of the messages inside.
+func TestModesDifferInMemoryOnly(t *testing.T) {
+	eachMessage(func(of protoreflect.MessageType) {
+		t.Run(string(of.Descriptor().FullName()), rapid.MakeCheck(func(t *rapid.T) {
+			m := of.New()
+			fill(t, m, 3)
+			raw := m.Interface().(protocode.Message).Encode()
+			for _, mode := range []protocode.Mode{protocode.Copied, protocode.Shared, protocode.SharedByPart, protocode.SharedByPart | protocode.Checked} {
+				buffer, got := bytes.Clone(raw), of.New().Interface()
+				if err := got.(protocode.Message).DecodeAs(mode, buffer); err != nil {
+					t.Fatal(err)
+				}
+				if mode&protocode.Shared == 0 {
+					clear(buffer)
+				}
+				if !proto.Equal(got, m.Interface()) {
+					t.Fatalf("mode %d: %v, want %v", mode, got, m)
+				}
+			}
+		}))
+	})
+}
+
+func TestSharedBytesAreNotAppendedToInPlace(t *testing.T) {
+	raw := (&apipb.Entry{Payload: []byte("{}"), Refs: []byte("[]")}).Encode()
+	e := &apipb.Entry{}
+	if err := e.DecodeAs(protocode.Shared, raw); err != nil {
+		t.Fatal(err)
+	}
+	if at := bytes.Index(raw, []byte("{}")); &e.Payload[0] != &raw[at] {
+		t.Error("the payload was copied")
+	}
+	_ = append(e.Payload, "overwritten"...)
+	if string(e.Refs) != "[]" {
+		t.Errorf("the field after it is %q", e.Refs)
+	}
+}
+
+func TestCheckedStringsAreUTF8(t *testing.T) {
+	for _, m := range []interface {
+		proto.Message
+		protocode.Message
+	}{
+		&apipb.Entry{Id: "a\xff"},
+		&apipb.Calls{Calls: []*apipb.Call{{Traceparent: "\xff"}}},
+	} {
+		raw := m.Encode()
+		fresh := func() protocode.Message { return m.ProtoReflect().New().Interface().(protocode.Message) }
+		if err := fresh().DecodeAs(protocode.Shared, raw); err != nil {
+			t.Errorf("unchecked: %v", err)
+		}
+		for _, mode := range []protocode.Mode{protocode.Checked, protocode.Checked | protocode.SharedByPart} {
+			if err := fresh().DecodeAs(mode, raw); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+				t.Errorf("%T in mode %d: %v", m, mode, err)
+			}
+		}
+	}
+}
+
 // fill sets some of a message's fields, and those of what is in it to a depth.
 func fill(t *rapid.T, m protoreflect.Message, depth int) {
 	fields := m.Descriptor().Fields()

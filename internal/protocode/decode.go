@@ -1,15 +1,18 @@
 package protocode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Field is one field of an encoded message.
 type Field struct {
+	Mode   Mode // of what is read from it
 	Number protowire.Number
 	Raw    []byte // the tag and the value; shares the message's memory
 
@@ -20,7 +23,7 @@ type Field struct {
 
 // Next reads the first field of raw and returns what follows it.
 func (f *Field) Next(raw []byte) (rest []byte, err error) {
-	number, kind, n := protowire.ConsumeTag(raw)
+	number, kind, n := consumeTag(raw)
 	if n < 0 {
 		return nil, protowire.ParseError(n)
 	}
@@ -32,7 +35,7 @@ func (f *Field) Next(raw []byte) (rest []byte, err error) {
 	case protowire.VarintType:
 		f.value, size = protowire.ConsumeVarint(raw[n:])
 	case protowire.BytesType:
-		f.bytes, size = protowire.ConsumeBytes(raw[n:])
+		f.bytes, size = consumeBytes(raw[n:])
 	case protowire.Fixed64Type:
 		f.value, size = protowire.ConsumeFixed64(raw[n:])
 	case protowire.Fixed32Type:
@@ -48,6 +51,23 @@ func (f *Field) Next(raw []byte) (rest []byte, err error) {
 	n += size
 	f.Number, f.kind, f.Raw = number, kind, raw[:n]
 	return raw[n:], nil
+}
+
+// consumeTag is protowire.ConsumeTag, faster for tags of one byte.
+func consumeTag(raw []byte) (protowire.Number, protowire.Type, int) {
+	if len(raw) > 0 && raw[0] < 0x80 && raw[0] >= 1<<3 {
+		return protowire.Number(raw[0] >> 3), protowire.Type(raw[0] & 7), 1
+	}
+	return protowire.ConsumeTag(raw)
+}
+
+// consumeBytes is protowire.ConsumeBytes, faster for fewer than 128 bytes.
+func consumeBytes(raw []byte) ([]byte, int) {
+	if len(raw) > 0 && raw[0] < 0x80 && int(raw[0]) < len(raw) {
+		n := 1 + int(raw[0])
+		return raw[1:n], n
+	}
+	return protowire.ConsumeBytes(raw)
 }
 
 // want returns an error unless the field has a wire type.
@@ -76,13 +96,24 @@ func (f *Field) String(to *string) error {
 		return err
 	}
 	*to = string(f.bytes)
+	return f.checkText()
+}
+
+// checkText returns an error if Mode has Checked and the text is not UTF-8.
+func (f *Field) checkText() error {
+	if f.Mode&Checked != 0 && !utf8.Valid(f.bytes) {
+		return fmt.Errorf("the string of field %d is not UTF-8", f.Number)
+	}
 	return nil
 }
 
 // Strings appends a string to a list.
 func (f *Field) Strings(to *[]string) error {
+	if err := f.want(protowire.BytesType); err != nil {
+		return err
+	}
 	*to = append(*to, string(f.bytes))
-	return f.want(protowire.BytesType)
+	return f.checkText()
 }
 
 // Bytes reads bytes, which are not nil then.
@@ -90,13 +121,21 @@ func (f *Field) Bytes(to *[]byte) error {
 	if err := f.want(protowire.BytesType); err != nil {
 		return err
 	}
-	*to = append(make([]byte, 0, len(f.bytes)), f.bytes...)
+	*to = f.own()
 	return nil
+}
+
+// own returns the field's bytes in the memory that Mode says; not nil.
+func (f *Field) own() []byte {
+	if f.Mode&Shared != 0 && len(f.bytes) > 0 {
+		return f.bytes[:len(f.bytes):len(f.bytes)] // an append does not write into what follows
+	}
+	return append(make([]byte, 0, len(f.bytes)), f.bytes...)
 }
 
 // BytesList appends bytes to a list.
 func (f *Field) BytesList(to *[][]byte) error {
-	*to = append(*to, append(make([]byte, 0, len(f.bytes)), f.bytes...))
+	*to = append(*to, f.own())
 	return f.want(protowire.BytesType)
 }
 
@@ -174,15 +213,50 @@ func Sub[T any, M pointer[T]](f *Field, to *M) error {
 	if *to == nil {
 		*to = new(T)
 	}
-	return (*to).Decode(f.bytes)
+	return decodePart(f, *to)
 }
 
-// Subs appends a message to a list.
+// Subs appends a message to a list. Shared messages of a list have memory in common.
 func Subs[T any, M pointer[T]](f *Field, to *[]M) error {
 	if err := f.want(protowire.BytesType); err != nil {
 		return err
 	}
-	m := M(new(T))
-	*to = append(*to, m)
-	return m.Decode(f.bytes)
+	list := *to
+	var m M
+	if f.Mode&Shared != 0 {
+		list = withRoom(list)
+		m = list[:len(list)+1][len(list)]
+	}
+	if m == nil {
+		m = new(T)
+	}
+	*to = append(list, m)
+	return decodePart(f, m)
+}
+
+// roomMax is the most messages for which withRoom makes room at once.
+const roomMax = 64
+
+// withRoom returns a list that has room for another message. The room that it makes holds empty
+// messages, which are allocated together.
+func withRoom[T any, M pointer[T]](list []M) []M {
+	if len(list) < cap(list) {
+		return list
+	}
+	n := len(list)
+	more := min(max(1, 3*n), roomMax)
+	grown, slab := make([]M, n+more), make([]T, more)
+	copy(grown, list)
+	for i := range slab {
+		grown[n+i] = &slab[i]
+	}
+	return grown[:n]
+}
+
+// decodePart decodes a message inside another.
+func decodePart(f *Field, m Message) error {
+	if f.Mode&SharedByPart != 0 {
+		return m.DecodeAs(f.Mode^SharedByPart|Shared, bytes.Clone(f.bytes))
+	}
+	return m.DecodeAs(f.Mode, f.bytes)
 }

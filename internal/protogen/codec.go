@@ -83,9 +83,12 @@ func codec(out *protogen.GeneratedFile, m *protogen.Message) error {
 	}
 	out.P("return i\n}")
 
-	out.P("// Decode merges an encoded message into this one.")
-	out.P("func (m *", m.GoIdent, ") Decode(raw []byte) (err error) {")
-	out.P("for f := (", runtime.Ident("Field"), "{}); len(raw) > 0; {")
+	out.P("// Decode merges an encoded message into this one. It copies what it keeps.")
+	out.P("func (m *", m.GoIdent, ") Decode(raw []byte) error { return m.DecodeAs(", runtime.Ident("Copied"), ", raw) }")
+
+	out.P("// DecodeAs is Decode in a mode.")
+	out.P("func (m *", m.GoIdent, ") DecodeAs(mode ", runtime.Ident("Mode"), ", raw []byte) (err error) {")
+	out.P("for f := (", runtime.Ident("Field"), "{Mode: mode}); len(raw) > 0; {")
 	out.P("if raw, err = f.Next(raw); err != nil {\nreturn err\n}")
 	out.P("switch f.Number {")
 	for _, f := range fields {

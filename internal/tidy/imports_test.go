@@ -167,7 +167,8 @@ var mayImport = map[string][]string{
 	"bench/load":     nil,
 	"bench/usage":    nil,
 	"bench/system":   {"cluster/keys"},
-	"bench/dormouse": {"agent", "bench/load", "client"},
+	"bench/jsonhttp": {"bench/load"},
+	"bench/dormouse": {"agent", "bench/jsonhttp", "bench/load", "client"},
 	"bench/report":   {"bench/load"},
 
 	// Runs suites in other languages beside real nodes.

@@ -58,9 +58,12 @@ func (m *Change) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Change) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Change) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Change) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -135,9 +138,12 @@ func (m *Changes) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Changes) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Changes) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Changes) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}

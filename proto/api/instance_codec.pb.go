@@ -38,9 +38,12 @@ func (m *InstanceRef) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *InstanceRef) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *InstanceRef) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *InstanceRef) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -95,9 +98,12 @@ func (m *StartRequest) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *StartRequest) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *StartRequest) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *StartRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -148,9 +154,12 @@ func (m *InstanceRequest) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *InstanceRequest) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *InstanceRequest) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *InstanceRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -193,9 +202,12 @@ func (m *InstanceResponse) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *InstanceResponse) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *InstanceResponse) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *InstanceResponse) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -264,9 +276,12 @@ func (m *Instance) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Instance) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Instance) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Instance) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -341,9 +356,12 @@ func (m *AttachRequest) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *AttachRequest) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *AttachRequest) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *AttachRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -400,9 +418,12 @@ func (m *Attached) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Attached) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Attached) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Attached) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -457,9 +478,12 @@ func (m *AttachmentRequest) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *AttachmentRequest) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *AttachmentRequest) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *AttachmentRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -528,9 +552,12 @@ func (m *SignalRequest) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *SignalRequest) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *SignalRequest) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *SignalRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -595,9 +622,12 @@ func (m *SignalReply) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *SignalReply) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *SignalReply) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *SignalReply) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -654,9 +684,12 @@ func (m *ManagerStatsRequest) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *ManagerStatsRequest) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *ManagerStatsRequest) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *ManagerStatsRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -709,9 +742,12 @@ func (m *ManagerStats) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *ManagerStats) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *ManagerStats) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *ManagerStats) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -780,9 +816,12 @@ func (m *NodeStats) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *NodeStats) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *NodeStats) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *NodeStats) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}

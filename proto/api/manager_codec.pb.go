@@ -34,9 +34,12 @@ func (m *GetManager) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *GetManager) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *GetManager) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *GetManager) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -83,9 +86,12 @@ func (m *GetAnswer) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *GetAnswer) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *GetAnswer) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *GetAnswer) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -138,9 +144,12 @@ func (m *ManagerList) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *ManagerList) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *ManagerList) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *ManagerList) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}

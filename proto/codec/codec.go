@@ -59,7 +59,8 @@ func encode(m coded, into []byte) error {
 	return check(m, into)
 }
 
-// Unmarshal decodes a message. A string that is not UTF-8 is an error.
+// Unmarshal decodes a message. A string that is not UTF-8 is an error. The fields of bytes of one
+// call or reply in a frame share memory, which they do not share with the others.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	m, ok := v.(coded)
 	if !ok {
@@ -67,11 +68,8 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	raw := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer raw.Free()
-	if err := check(m, raw.ReadOnlyData()); err != nil {
-		return err
-	}
 	proto.Reset(m)
-	if err := m.Decode(raw.ReadOnlyData()); err != nil {
+	if err := m.DecodeAs(protocode.SharedByPart|protocode.Checked, raw.ReadOnlyData()); err != nil {
 		return fmt.Errorf("decode %T: %w", m, err)
 	}
 	return nil

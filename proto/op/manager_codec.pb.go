@@ -39,9 +39,12 @@ func (m *Handler) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Handler) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Handler) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Handler) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -132,9 +135,12 @@ func (m *Manager) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Manager) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Manager) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Manager) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -221,9 +227,12 @@ func (m *PutManager) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *PutManager) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *PutManager) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *PutManager) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -272,9 +281,12 @@ func (m *DeleteManager) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *DeleteManager) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *DeleteManager) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *DeleteManager) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -323,9 +335,12 @@ func (m *AnswerSignal) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *AnswerSignal) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *AnswerSignal) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *AnswerSignal) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -374,9 +389,12 @@ func (m *SignalResult) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *SignalResult) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *SignalResult) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *SignalResult) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}

@@ -36,9 +36,12 @@ func (m *Grant) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Grant) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Grant) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Grant) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -97,9 +100,12 @@ func (m *PutToken) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *PutToken) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *PutToken) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *PutToken) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -152,9 +158,12 @@ func (m *RevokeToken) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *RevokeToken) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *RevokeToken) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *RevokeToken) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}
@@ -215,9 +224,12 @@ func (m *Token) EncodeBackward(b []byte) int {
 	return i
 }
 
-// Decode merges an encoded message into this one.
-func (m *Token) Decode(raw []byte) (err error) {
-	for f := (protocode.Field{}); len(raw) > 0; {
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Token) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Token) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
 		if raw, err = f.Next(raw); err != nil {
 			return err
 		}

@@ -213,7 +213,11 @@ func Server(handler http.Handler) *http.Server {
 		ReadHeaderTimeout:            headersTimeout,
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               headersBytesMax,
+		Protocols:                    &http.Protocols{},
 	}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	if f, ok := handler.(interface{ endWatches() }); ok {
 		server.RegisterOnShutdown(f.endWatches)
 	}
