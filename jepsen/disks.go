@@ -85,7 +85,7 @@ func (s *bedStage) readDisks(ctx context.Context, record *history.Recorder, read
 
 // readDisk starts a copy of a killed node's data on a spare host, as a cluster of one.
 func (s *bedStage) readDisk(ctx context.Context, spare, h *testbed.Host, read func(host, addr string) error) (err error) {
-	dir, args, err := spare.RecoverArgs(h)
+	dir, args, err := testbed.RecoverArgs(h, spare)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // the node has lost its disk, and does not run: nothing is on it
 	}

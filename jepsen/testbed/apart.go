@@ -21,21 +21,22 @@ func (h *Host) RestoreArgs(index uint64) (dir string, args []string) {
 	}
 }
 
-// RecoverArgs copies the data of a killed node to this host, which takes the node's id, and
+// RecoverArgs copies the data of a killed node to a spare host, which takes the node's id, and
 // returns the arguments of dormoused recover that make a cluster of one of the copy. The error
 // is os.ErrNotExist if the node has no log.
-func (h *Host) RecoverArgs(of *Host) (dir string, args []string, err error) {
+func RecoverArgs(of, spare *Host) (dir string, args []string, err error) {
 	if _, err := os.Stat(filepath.Join(of.DataDir(), "raft")); err != nil {
 		return "", nil, err
 	}
-	h.Rename(of.Node())
-	dir = filepath.Join(h.dir, "recovered")
+	b := spare.bed
+	spare.Rename(of.Node())
+	dir = filepath.Join(spare.dir, "recovered")
 	if err := copyPrivately(dir, of.DataDir()); err != nil {
 		return "", nil, fmt.Errorf("copy the data of %s: %w", of.name, err)
 	}
 	return dir, []string{
-		"recover", "--force-new-cluster", "--accept-loss", "--cluster-key-file", h.bed.keyPath(clusterKeyFile), "--data-dir", dir, "--node-id", h.Node(),
-		"--http-addr", h.HTTP(), "--grpc-addr", h.GRPC(), "--raft-addr", h.Raft(), "--gossip-addr", h.Gossip(),
+		"recover", "--force-new-cluster", "--accept-loss", "--cluster-key-file", b.keyPath(clusterKeyFile), "--data-dir", dir, "--node-id", spare.Node(),
+		"--http-addr", spare.HTTP(), "--grpc-addr", spare.GRPC(), "--raft-addr", spare.Raft(), "--gossip-addr", spare.Gossip(),
 	}, nil
 }
 
