@@ -113,7 +113,7 @@ func (r *run) phases(ctx context.Context) error {
 	calls := callers.act(ctx)
 	r.disturb(ctx)
 	r.phase(check.PhaseHeal)
-	r.recover(ctx)
+	recovered := r.recover(ctx)
 	calls()
 	if ctx.Err() != nil {
 		r.tell("interrupted")
@@ -123,6 +123,7 @@ func (r *run) phases(ctx context.Context) error {
 	r.finale(ctx, callers)
 	r.look(ctx)
 	pause.For(ctx, restFor)
+	r.readDisks(ctx, recovered, callers)
 	return nil
 }
 
@@ -138,15 +139,17 @@ func (r *run) disturb(ctx context.Context) {
 	}
 }
 
-// recover waits until a commit succeeds again, and then for settleFor.
-func (r *run) recover(ctx context.Context) {
+// recover waits until a commit succeeds again, and then for settleFor. It reports whether one
+// did.
+func (r *run) recover(ctx context.Context) bool {
 	from := r.record.Now()
 	for deadline := from + check.RecoveryMax; r.record.Now() < deadline && r.tally.lastPulse() < from; {
 		if !pause.For(ctx, 50*time.Millisecond) {
-			return
+			return false
 		}
 	}
 	pause.For(ctx, settleFor)
+	return r.tally.lastPulse() >= from
 }
 
 // finale makes the final reads of each workload.

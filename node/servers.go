@@ -34,14 +34,15 @@ func (n *Node) openServers() error {
 	}
 	c, bytes := n.o.Config, inFlight(n.o.Config)
 	service, operator, instances, auth, auditor := guarded(n)
-	handler, err := rest.New(service, operator, rest.Options{
+	over := rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:   append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
 		Origins: c.HTTP.Origins, Compress: c.HTTP.Compress,
 		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, Audit: auditor, OpenMetrics: c.Private(), Tracer: tracerOf(n.tracing),
 		StateSum: stateSum(n), Settings: settings(n), AuditLog: recentAudit(n), Log: n.log.Bytes, SlowCalls: n.slow.last, Profile: profile,
 		History: n.metrics.history.Snapshot, Console: console(n), Peers: pagePeers(n),
-	})
+	}
+	handler, err := newREST(n.o.LateHTTP, service, operator, over)
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
 	}
@@ -67,6 +68,14 @@ func (n *Node) openServers() error {
 	return openRedis(n, service, redis.Options{
 		Scope: c.Redis.Scope, Auth: auth, Audit: auditor, Bytes: bytes, Logger: n.logger.Named("redis"), Version: version.String(), Node: c.Node.ID,
 	})
+}
+
+// newREST returns the handler of HTTP.
+func newREST(late bool, service agent.Service, operator layout.Operator, o rest.Options) (http.Handler, error) {
+	if late {
+		return rest.Late(service, operator, o), nil
+	}
+	return rest.New(service, operator, o)
 }
 
 // openRedis creates the server that speaks the protocol of Redis and opens its listener.

@@ -160,7 +160,7 @@ func describeFile(fs storage.FS, dir, name string, known *snapfile.SnapshotFile)
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}
 	crc := crc32.New(command.Castagnoli)
-	n, err := io.CopyBuffer(crc, onlyReader{f}, make([]byte, CopyChunkSize))
+	n, err := io.CopyBuffer(crc, onlyReader{f}, make([]byte, min(CopyChunkSize, info.Size()+1)))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}

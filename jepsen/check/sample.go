@@ -46,7 +46,7 @@ type Rows struct {
 // not answer; Detail says why.
 const FinalLook = "final"
 
-// Names of the EventNotes that checkers read. All but the last two are about Node.
+// Names of the EventNotes that checkers read. All but the last three are about Node.
 const (
 	// NoteMayExit begins an interval in which the node's process may end. Detail lists
 	// the allowed ways, separated by commas: "killed", an exit code, "any".
@@ -58,6 +58,9 @@ const (
 	// NoteStalled records that the machine, which all nodes share, did not run the
 	// harness for the time in Detail: long enough to cause an election.
 	NoteStalled = "stalled"
+	// NoteDiskUnread records that the disk of a node could not be read after a cluster
+	// did not recover.
+	NoteDiskUnread = "disk unread"
 )
 
 // Phases of a run, as EventPhase names them.

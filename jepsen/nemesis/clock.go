@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ var shifting = fault{
 	variants: []variant{
 		{name: "jump", nodesMin: 1, shortest: time.Second, longest: 10 * time.Second, begin: jump("one")},
 		{name: "the leader's jumps", nodesMin: 3, shortest: time.Second, longest: 10 * time.Second, begin: jump("leader")},
+		{name: "the leader's jumps as a follower is cut off", nodesMin: 3, shortest: 2 * time.Second, longest: 5 * time.Second, begin: ahead},
 		{name: "all jump apart", nodesMin: 3, shortest: time.Second, longest: 10 * time.Second, begin: jump("all")},
 		{name: "strobe", nodesMin: 1, shortest: 2 * time.Second, longest: 10 * time.Second, begin: strobe},
 		{name: "drift", nodesMin: 1, shortest: 3 * time.Second, longest: 15 * time.Second, begin: drift},
@@ -63,6 +65,23 @@ func jump(role string) func(ctx context.Context, a *act) (undo, error) {
 		}
 		return heals(hosts), nil
 	}
+}
+
+// ahead cuts a follower off from the other nodes and sets the leader's clock ahead by more than
+// a lease of the tests' clusters: a lease that trusts wall clocks then ends before its holder
+// knows. The jump is so short that time passes it soon: until then the log's wall time stands
+// still.
+func ahead(ctx context.Context, a *act) (undo, error) {
+	leader, follower := a.leader(ctx), a.follower(ctx)
+	by := spread(a.draw, 6*time.Second, 12*time.Second).Round(time.Millisecond)
+	a.begins("%s by %v, %s is cut off", leader.Name(), by, follower.Name())
+	if a.Bed.Can(testbed.CanPartition) {
+		a.cut([]string{follower.Name()}, a.others(follower), testbed.AllPorts)
+	}
+	leader.Clock().Set(by)
+	return func(ctx context.Context) error {
+		return errors.Join(a.remove()(ctx), heals([]*testbed.Host{leader})(ctx))
+	}, nil
 }
 
 func strobe(ctx context.Context, a *act) (undo, error) {

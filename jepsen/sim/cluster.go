@@ -40,6 +40,7 @@ type Cluster struct {
 	record *history.Recorder // guarded by mu; nil before the run
 	counts map[string]int64  // guarded by mu; what the run met
 	losing bool              // guarded by mu; a host has lost its disk and has not caught up
+	starts uint32            // guarded by mu; of processes
 }
 
 // clientHost is the host of all clients.
@@ -67,6 +68,17 @@ func (c *Cluster) fork() *rand.Rand {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return rand.New(rand.NewPCG(c.draw.Uint64(), c.draw.Uint64()))
+}
+
+// processesMax is how many processes the overlay tells apart: the next has the first one's number.
+const processesMax = 1 << 10
+
+// number returns the number of a new process. 0 is what belongs to no process: the clients.
+func (c *Cluster) number() uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.starts++
+	return 1 + c.starts%(processesMax-1)
 }
 
 // formMax bounds the time until a new cluster serves.
@@ -165,7 +177,7 @@ func (c *Cluster) Missing() []string {
 	if c.seeded {
 		return nil
 	}
-	return []string{"this build has no overlay: the schedule is not the seed's, and disks take no time"}
+	return []string{"this build has no overlay: the schedule is not the seed's, disks take no time, clocks do not differ, and no process pauses"}
 }
 
 // leader returns the host whose node leads, or nil.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,12 @@ type Order struct {
 	Processes int           `json:"processes,omitempty"`
 	Pace      time.Duration `json:"pace,omitempty"`
 	Skip      []int         `json:"skip,omitempty"`
-	Bug       string        `json:"bug,omitempty"`   // a seeded bug; needs a program that has them
-	Trace     string        `json:"trace,omitempty"` // file for a line for each note of the trace
-	Log       string        `json:"log,omitempty"`   // file for the nodes' logs
+	Memory    int64         `json:"memory,omitempty"` // MiB of memory at which the run ends; 0 means 4,096
+	Bug       string        `json:"bug,omitempty"`    // a seeded bug; needs a program that has them
+	Trace     string        `json:"trace,omitempty"`  // file for a line for each note of the trace
+	Log       string        `json:"log,omitempty"`    // file for the nodes' logs
 	History   string        `json:"history,omitempty"`
+	Profile   string        `json:"profile,omitempty"` // file for a profile of the CPU; the schedule may differ from a run without
 }
 
 // Document is the result of a run, in JSON.
@@ -35,6 +38,7 @@ type Document struct {
 	Simulated time.Duration    `json:"simulated"`
 	Took      time.Duration    `json:"took"`    // real time of the simulation
 	CPU       time.Duration    `json:"cpu"`     // of the process, judging included
+	Memory    int64            `json:"memory"`  // bytes: the most that the process had
 	Judging   time.Duration    `json:"judging"` // real time
 	Calls     int              `json:"calls"`   // judged ones
 	Steps     []Step           `json:"steps"`
@@ -79,6 +83,7 @@ func (o Order) Command() string {
 		skip = append(skip, fmt.Sprint(n))
 	}
 	add("skip", strings.Join(skip, ","))
+	add("memory", fmt.Sprint(o.Memory))
 	add("bug", o.Bug)
 	return strings.Join(args, " ")
 }
@@ -86,6 +91,9 @@ func (o Order) Command() string {
 // Check returns the error of an order that cannot be run, with all that is wrong.
 func (o Order) Check() error {
 	_, err := o.options().Resolve()
+	if o.Memory < 0 {
+		err = errors.Join(err, errors.New("memory cannot be negative"))
+	}
 	return err
 }
 

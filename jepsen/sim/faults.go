@@ -38,6 +38,16 @@ var variants = []variant{
 	{"disk", "slow", 1, time.Second, 10 * time.Second, slowDisk},
 	{"disk", "hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).any)},
 	{"disk", "the leader's hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).leads)},
+	{"pause", "leader", 1, 100 * time.Millisecond, 15 * time.Second, pausing((*act).leads)},
+	{"pause", "follower", 3, 100 * time.Millisecond, 15 * time.Second, pausing((*act).follows)},
+	{"pause", "majority", 3, 100 * time.Millisecond, 8 * time.Second, pauseMajority},
+	{"pause", "leaders in turn", 3, 3 * time.Second, 12 * time.Second, pauseLeaders},
+	{"clock", "jump", 1, time.Second, 10 * time.Second, jump((*act).any)},
+	{"clock", "the leader's jumps", 1, time.Second, 10 * time.Second, jump((*act).leads)},
+	{"clock", "the leader's jumps as a follower is cut off", 3, 2 * time.Second, 5 * time.Second, ahead},
+	{"clock", "all jump apart", 3, time.Second, 10 * time.Second, jumpApart},
+	{"clock", "strobe", 1, 2 * time.Second, 10 * time.Second, strobe},
+	{"clock", "drift", 1, 3 * time.Second, 15 * time.Second, drift},
 }
 
 // unsynced draws how much of what was not synced survives a power failure.
@@ -105,10 +115,11 @@ func isolate(which func(*act) *host) func(context.Context, *act) (string, func(c
 	}
 }
 
-// halves splits the hosts into a majority and a minority.
+// halves splits the hosts into a majority and a minority, or into two halves if their number is
+// even: then each may have a majority of the voters.
 func halves(_ context.Context, a *act) (string, func(context.Context) error) {
 	few := map[string]bool{}
-	for _, h := range a.shuffled()[:(len(a.hosts)-1)/2] {
+	for _, h := range a.shuffled()[:len(a.hosts)/2] {
 		few[h.name] = true
 	}
 	return fmt.Sprintf("%d of %d", len(few), len(a.hosts)), a.links(func(from, to string) bool { return few[from] != few[to] }, cut)

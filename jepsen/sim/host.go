@@ -33,10 +33,12 @@ type host struct {
 	founds  bool          // guarded by mu; its node may found the cluster
 	left    bool          // guarded by mu; its node has left for good
 	mayExit int           // guarded by mu; how many faults may end its process
+	ahead   time.Duration // guarded by mu; how far its wall clock is
 }
 
 // process is one run of a node.
 type process struct {
+	number uint32 // of the goroutines that belong to it
 	net    *simnet.Host
 	ended  chan error    // capacity one
 	killed chan struct{} // closed by kill
@@ -90,14 +92,19 @@ func (h *host) supervise(ctx context.Context) {
 func (h *host) start() *process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := &process{net: h.cluster.net.Host(h.name, h.ip), ended: make(chan error, 1), killed: make(chan struct{}), gone: make(chan struct{})}
+	p := &process{number: h.cluster.number(), net: h.cluster.net.Host(h.name, h.ip), ended: make(chan error, 1), killed: make(chan struct{}), gone: make(chan struct{})}
 	h.process = p
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	id, disk := h.id, h.disk
 	options := h.options(p, id, disk)
 	h.cluster.trace.Note("start", h.name)
-	go func() { p.ended <- p.run(ctx, options, h.ip+gossipPort) }()
+	pauseProcess(p.number, false) // an earlier process may have had its number
+	setClock(p.number, int64(h.ahead))
+	go func() {
+		enterProcess(p.number)
+		p.ended <- p.run(ctx, options, h.ip+gossipPort)
+	}()
 	return p
 }
 
@@ -178,7 +185,32 @@ func (h *host) kill(percent int) {
 	p.net.Kill(percent < 100)
 	h.disk = h.disk.Crash(percent)
 	p.stop()
+	pauseProcess(p.number, false) // so that what is left of it ends
 	close(p.killed)
+}
+
+// setClock sets how far the host's wall clock is ahead.
+func (h *host) setClock(ahead time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ahead = ahead
+	if h.process != nil {
+		setClock(h.process.number, int64(ahead))
+	}
+	h.cluster.trace.Note("clock", h.name, uint64(ahead))
+}
+
+// pause pauses the host's process, if one runs. resume lets it go on.
+func (h *host) pause() (resume func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.process
+	if p == nil {
+		return func() {}
+	}
+	h.cluster.trace.Note("pause", h.name)
+	pauseProcess(p.number, true)
+	return func() { pauseProcess(p.number, false) }
 }
 
 // rise lets the host run again, once each fault that keeps it down has ended.
@@ -252,6 +284,6 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	}
 	return node.Options{
 		Config: c, Keys: h.cluster.keys, Network: p.net, Servers: p.net, FS: disk.State(), LogFiles: disk.Log(),
-		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes,
+		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes, LateHTTP: true,
 	}
 }

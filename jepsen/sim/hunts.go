@@ -11,7 +11,9 @@ var hunts = []Hunt{
 	{Bug: seededbug.VerifyLeaderRead, Workloads: []string{"turn"}},
 	{Bug: seededbug.NewLeaderServesEarly, Workloads: []string{"turn"}},
 	{Bug: seededbug.RoundJoinedLate, Workloads: []string{"turn"}, Nemeses: []string{"partition", "slow-net", "transfer"}},
-	{Bug: seededbug.NonVotersConfirm, Workloads: []string{"turn"}, Nemeses: []string{"partition", "membership", "slow-net"}},
+	// A leader and one that does not vote are cut off from two voters, and the leader's disk hangs, so
+	// that it does not step down.
+	{Bug: seededbug.NonVotersConfirm, Workloads: []string{"turn"}, Nemeses: []string{"partition/halves", "membership", "disk/the-leaders-hangs"}, Nodes: 4},
 	{Bug: seededbug.AnyTermConfirms, Workloads: []string{"turn"}, Nemeses: []string{"partition", "slow-net", "transfer"}},
 	{Bug: seededbug.StaleThaw, Workloads: []string{"hibernate"}},
 	{Bug: seededbug.ThawPastPointer, Workloads: []string{"hibernate"}},
@@ -69,5 +71,8 @@ var hunts = []Hunt{
 	{Bug: seededbug.ForkOfForkUnpinned, Workloads: []string{"fork"}},
 	{Bug: seededbug.TimerKeepsItsPlace, Workloads: []string{"timer"}},
 	{Bug: seededbug.OldTimerIsAcked, Workloads: []string{"timer"}},
+	{Bug: seededbug.WallClockTicks, Workloads: []string{"claim"}, Nemeses: []string{"clock"}},
+	{Bug: seededbug.WallClockLease, Workloads: []string{"instance"}, Nemeses: []string{"clock/the-leaders-jumps-as-a-follower-is-cut-off"}},
+	{Bug: seededbug.ReviewExpiresByNode, Workloads: []string{"review"}, Nemeses: []string{"clock"}},
 	{Bug: seededbug.LookupSkipsEpoch, Workloads: []string{"instance"}, Nemeses: []string{"partition"}},
 }

@@ -10,9 +10,6 @@ import (
 // notHunted are the bugs that no simulation meets, with the reason.
 var notHunted = map[seededbug.Bug]string{
 	seededbug.UnappliedTurnStays:  "needs programs, which a simulation does not have",
-	seededbug.WallClockTicks:      "needs clocks that differ, which a simulation does not have",
-	seededbug.WallClockLease:      "needs clocks that differ, which a simulation does not have",
-	seededbug.ReviewExpiresByNode: "needs clocks that differ, which a simulation does not have",
 	"http-200-for-unknown":        "needs callers over HTTP, which a simulation does not have",
 	seededbug.RevokedTokenCommits: "needs nodes that ask for tokens, which a simulation does not have",
 	seededbug.RevokedTokenReads:   "needs nodes that ask for tokens, which a simulation does not have",

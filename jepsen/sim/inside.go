@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"runtime/pprof"
 	"syscall"
 	"testing"
 	"time"
@@ -44,7 +45,12 @@ func simulate(t *testing.T, order Order, stderr io.Writer) Document {
 		o.Logger = hclog.New(&hclog.LoggerOptions{Name: "dormouse", Level: hclog.Debug, Output: &log, TimeFormat: "15:04:05.000000"})
 	}
 	d := Document{Order: order}
+	stop, err := profile(order.Profile)
+	if err != nil {
+		return Document{Order: order, Verdict: "violation", Broken: err.Error()}
+	}
 	r, err := Run(t, o)
+	stop()
 	_, _ = stderr.Write(told.Bytes())
 	if order.Trace != "" {
 		err = errors.Join(err, os.WriteFile(order.Trace, lines.Bytes(), 0o600))
@@ -52,7 +58,7 @@ func simulate(t *testing.T, order Order, stderr io.Writer) Document {
 	if order.Log != "" {
 		err = errors.Join(err, os.WriteFile(order.Log, log.Bytes(), 0o600))
 	}
-	d.CPU = cpuTime()
+	d.CPU, d.Memory = used()
 	if err != nil {
 		d.Broken, d.Verdict = err.Error(), "violation"
 	}
@@ -77,11 +83,30 @@ func simulate(t *testing.T, order Order, stderr io.Writer) Document {
 	return d
 }
 
-// cpuTime returns the time that this process has used of all processors.
-func cpuTime() time.Duration {
+// profile begins a profile of the CPU into a file, if one is named. stop ends it.
+func profile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("profile a simulated run: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close() // a profile that lacks its end says so
+	}, nil
+}
+
+// used returns the time that this process has used of all processors, and the most memory
+// that it had.
+func used() (cpu time.Duration, memory int64) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0
+		return 0, 0
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), usage.Maxrss << 10
 }

@@ -39,7 +39,7 @@ func (p Program) Run(ctx context.Context, order Order, progress io.Writer) (Docu
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	over, err := runWithin(cmd, order.memoryMax())
 	if progress != nil {
 		_, _ = progress.Write(errs.Bytes())
 	}
@@ -48,6 +48,9 @@ func (p Program) Run(ctx context.Context, order Order, progress io.Writer) (Docu
 			return Document{}, ctx.Err()
 		}
 		said := errs.Bytes()
+		if over {
+			said = fmt.Appendf(nil, "it used more than %d MiB of memory: make a shorter run, or give more with --memory", order.memoryMax()>>20)
+		}
 		return Document{Order: order, Verdict: check.Violation, Seeded: p.Seeded, Broken: fmt.Sprintf("%v: %s", err, said[:min(len(said), stderrMax)])}, nil
 	}
 	var d Document
@@ -68,4 +71,59 @@ func withoutGo(all []string) []string {
 		}
 	}
 	return left
+}
+
+// memoryDefault bounds the memory of a run, of which most use less than 1 GiB.
+const memoryDefault = 4 << 30
+
+// memoryMax returns the bound of a run's memory in bytes.
+func (o Order) memoryMax() int64 {
+	if o.Memory == 0 {
+		return memoryDefault
+	}
+	return o.Memory << 20
+}
+
+// memoryLookEvery is the real time between two looks at the memory of a run.
+const memoryLookEvery = 200 * time.Millisecond
+
+// runWithin runs a command, and kills it once it uses more memory than most. It looks from
+// outside: a look from inside would change the schedule. Where there is no /proc, nothing
+// bounds the memory.
+func runWithin(cmd *exec.Cmd, most int64) (over bool, err error) {
+	if err := cmd.Start(); err != nil {
+		return false, err
+	}
+	ended, looked := make(chan struct{}), make(chan bool)
+	go func() {
+		for {
+			select {
+			case <-ended:
+				looked <- false
+				return
+			case <-time.After(memoryLookEvery):
+			}
+			if resident(cmd.Process.Pid) > most {
+				_ = cmd.Process.Kill() // fails if it has just ended
+				looked <- true
+				return
+			}
+		}
+	}()
+	err = cmd.Wait()
+	close(ended)
+	return <-looked, err
+}
+
+// resident returns the bytes of memory that a process uses, or 0 if that is not known.
+func resident(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
 }

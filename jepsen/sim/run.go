@@ -107,7 +107,7 @@ func (r *runner) simulate() {
 	c := newCluster(r.options, r.plan, r.trace, Seeded)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go collect(ctx)
+	go r.collect(ctx)
 	if r.err = c.form(ctx); r.err == nil {
 		r.err = jepsen.RunWithin(ctx, jepsen.Options{
 			Workloads: r.options.Workloads, Nemeses: r.options.Nemeses, Time: r.options.Time, Seed: r.options.Seed,
@@ -148,19 +148,28 @@ func settle() {
 const threads = 12
 
 // pulseEvery is the resolution of the time to recover. Pulses cost as much as calls.
-const pulseEvery = 500 * time.Millisecond
+const pulseEvery = time.Second
 
-// collectEvery is the virtual time between two collections of garbage.
-const collectEvery = 10 * time.Second
+const (
+	// collectEvery is the virtual time between two looks at whether garbage must be collected.
+	collectEvery = 5 * time.Second
+	// collectNotes is how many notes of the trace lie between two collections. Notes repeat
+	// themselves from run to run, and the size of the heap does not.
+	collectNotes = 20_000
+)
 
 // collect collects garbage while all other goroutines wait, at times of the bubble's clock.
 // A collection at other times would interrupt goroutines.
-func collect(ctx context.Context) {
+func (r *runner) collect(ctx context.Context) {
 	debug.SetGCPercent(-1)
+	last := uint64(0)
 	for pause.For(ctx, collectEvery) {
 		synctest.Wait()
-		runtime.GC()
-		forgetRuntime()
+		if _, notes := r.trace.Sum(); notes-last >= collectNotes {
+			last = notes
+			runtime.GC()
+			forgetRuntime()
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package sim_test
 import (
 	"bytes"
 	"context"
+	"os"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -102,6 +104,25 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		if _, err := o.Resolve(); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}
+	}
+}
+
+func TestARunThatNeedsTooMuchMemoryEnds(t *testing.T) {
+	const most = 256 << 20
+	if os.Getenv("DORMJEPSEN_GROWS") != "" { // this is the other process
+		var all [][]byte
+		for {
+			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+			time.Sleep(time.Duration(len(all)/(2*most>>20)) * time.Millisecond)
+		}
+	}
+	grows := exec.Command(os.Args[0], "-test.run", t.Name())
+	grows.Env = append(os.Environ(), "DORMJEPSEN_GROWS=1")
+	if over, err := sim.RunWithin(grows, most); !over || err == nil {
+		t.Errorf("over: %v, %v", over, err)
+	}
+	if over, err := sim.RunWithin(exec.Command("go", "version"), most); over || err != nil {
+		t.Errorf("over: %v, %v", over, err)
 	}
 }
 

@@ -22,3 +22,18 @@ func drawnRuntime() uint64
 //
 //go:linkname forgetRuntime runtime.simForget
 func forgetRuntime()
+
+// enterProcess makes the calling goroutine, and all that it starts, belong to a process.
+//
+//go:linkname enterProcess runtime.simEnter
+func enterProcess(process uint32)
+
+// setClock sets how far the wall clock of a process is ahead, in nanoseconds.
+//
+//go:linkname setClock runtime.simSetClock
+func setClock(process uint32, ahead int64)
+
+// pauseProcess pauses a process, or lets it go on.
+//
+//go:linkname pauseProcess runtime.simPause
+func pauseProcess(process uint32, paused bool)

@@ -11,3 +11,9 @@ func seedRuntime(uint64) {}
 func drawnRuntime() uint64 { return 0 }
 
 func forgetRuntime() {}
+
+func enterProcess(uint32) {}
+
+func setClock(uint32, int64) {}
+
+func pauseProcess(uint32, bool) {}

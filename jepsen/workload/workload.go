@@ -35,6 +35,17 @@ type Workload interface {
 	Check(ctx context.Context, h *history.History) check.Result
 }
 
+// DiskReader is a Workload that can judge what is on the disks of a cluster that has not
+// recovered.
+type DiskReader interface {
+	// ReadDisk makes a CallDisk for each key. The client's node holds what was on the disk of
+	// one node of the cluster, p.Node.
+	ReadDisk(ctx context.Context, p *Process) error
+}
+
+// CallDisk is the name of the calls of ReadDisk.
+const CallDisk = "read disk"
+
 // Process is a logical single-threaded client.
 type Process struct {
 	ID     int

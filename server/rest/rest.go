@@ -202,7 +202,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	return f, nil
 }
 
-// Server returns an http.Server with the API's limits, for a handler from New. On shutdown watches
+// Server returns an http.Server with the API's limits, for a handler from New or Late. On shutdown watches
 // end at once, and calls may finish. It has no read or write timeout, since net/http counts the
 // duration of a call into both: bodies, answers and streams have their own deadlines.
 func Server(handler http.Handler) *http.Server {
@@ -218,7 +218,7 @@ func Server(handler http.Handler) *http.Server {
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
-	if f, ok := handler.(*api); ok {
+	if f, ok := handler.(interface{ endWatches() }); ok {
 		server.RegisterOnShutdown(f.endWatches)
 	}
 	return server

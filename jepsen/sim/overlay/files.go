@@ -15,7 +15,10 @@ var files = []file{
 	// The order of the ready cases of a select.
 	{path: "runtime/select.go", changes: []change{{from: "cheaprandn(uint32(norder + 1))", to: "simRandn(uint32(norder + 1))"}}},
 	// The order of timers that are due at once.
-	{path: "runtime/time.go", changes: []change{{from: "			t.rand = cheaprand()\n", to: "			t.rand = simNext()\n"}}},
+	{
+		path:    "runtime/time.go",
+		changes: append([]change{{from: "			t.rand = cheaprand()\n", to: "			t.rand = simNext()\n"}}, clocks...),
+	},
 	// The order of those that wait for a mutex.
 	{path: "runtime/sema.go", changes: []change{{from: "s.ticket = cheaprand() | 1", to: "s.ticket = simRand() | 1"}}},
 	{
@@ -30,13 +33,26 @@ var files = []file{
 			// A goroutine that yields goes behind those of its own processor, not behind
 			// those that all processors share, which are looked at by a counter.
 			{from: "	if preempted && sched.gcwaiting.Load() {\n", to: "	if gp.bubble != nil && !preempted {\n\t\trunqput(pp, gp, false)\n\t} else if preempted && sched.gcwaiting.Load() {\n"},
+			// More ready goroutines than a processor has room for, 256, wait in the queue that all
+			// processors share. It is looked at once the processor has none of its own, not by a
+			// counter, which also counts goroutines outside of the bubble.
+			{from: "	if pp.schedtick%61 == 0 && !sched.runq.empty() {\n", to: "	if false {\n"},
+			// A goroutine belongs to the process of the goroutine that started it.
+			{from: "		newg.bubble = callergp.bubble\n", to: "		newg.bubble = callergp.bubble\n\t\tnewg.simProcess = callergp.simProcess\n"},
+			{from: "	gp.bubble = nil\n", to: "	gp.bubble = nil\n\tgp.simProcess = 0\n"},
+			// One that becomes ready while its process is paused runs once the process goes on.
+			{from: "	// If about to schedule a not-normal goroutine (a GCworker or tracereader),\n", to: "	if gp.simProcess != 0 && simHold(gp) {\n\t\tgoto top\n\t}\n\n\t// If about to schedule a not-normal goroutine (a GCworker or tracereader),\n"},
 		},
+		tail: pauses,
 	},
 	{
 		path: "runtime/runtime2.go",
 		// A goroutine that waits for a mutex does not hold virtual time up: its holder may
 		// wait for the simulated disk.
-		changes: []change{{from: "	waitReasonSleep:                 true,\n", to: "	waitReasonSleep:                 true,\n\twaitReasonSyncMutexLock: true,\n\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n"}},
+		changes: []change{
+			{from: "	waitReasonSleep:                 true,\n", to: "	waitReasonSleep:                 true,\n\twaitReasonSyncMutexLock: true,\n\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n"},
+			{from: "	bubble  *synctestBubble\n", to: "	bubble  *synctestBubble\n\n\tsimProcess uint32 // of the simulation\n\tsimYields bool\n"},
+		},
 	},
 	{
 		path: "internal/sync/mutex.go",
@@ -56,6 +72,8 @@ var files = []file{
 		path:    "runtime/alg.go",
 		changes: []change{{from: "		case 8:\n\t\t\treturn memhash64(p, h)\n", to: "		case 8:\n\t\t\tswitch t.Kind() {\n\t\t\tcase abi.Pointer, abi.UnsafePointer, abi.Chan:\n\t\t\t\tid := simID(*(*uintptr)(p))\n\t\t\t\treturn memhash64(noescape(unsafe.Pointer(&id)), h)\n\t\t\t}\n\t\t\treturn memhash64(p, h)\n"}},
 	},
+	// Times print the same in each process.
+	{path: "time/time.go", changes: []change{{from: "var startNano int64 = runtimeNano() - 1\n", to: "var startNano int64\n"}}},
 	{path: "internal/runtime/maps/map.go", changes: []change{hashed}},
 	{path: "internal/runtime/maps/runtime.go", changes: []change{hashed}, tail: mapHash},
 	{path: "internal/runtime/maps/runtime_fast64.go", changes: []change{hashed}},
@@ -99,7 +117,9 @@ func simDrawn() uint64 { return simState }
 //go:linkname internal_sync_simYield internal/sync.simYield
 func internal_sync_simYield() {
 	if gp := getg(); gp.bubble != nil && simNext()&31 == 0 {
+		gp.simYields = true
 		Gosched()
+		gp.simYields = false
 	}
 }
 `

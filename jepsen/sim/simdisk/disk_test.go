@@ -3,6 +3,7 @@ package simdisk_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -210,4 +211,42 @@ func TestADirectoryIsLockedOnce(t *testing.T) {
 	if err := lock.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestAFileAndItsCopyAfterACrashAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(0)
+		before, err := d.Log().Segments().Create("wal", "1", 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := before.WriteAt([]byte("old"), 0); err != nil {
+			t.Fatal(err)
+		}
+		crashed := d.Crash(100)
+		after, err := crashed.Log().Segments().OpenWriter("wal", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds := func(f io.ReaderAt, want string) {
+			t.Helper()
+			b := make([]byte, len(want))
+			if _, err := f.ReadAt(b, 0); err != nil || string(b) != want {
+				t.Errorf("it holds %q, %v, not %q", b, err, want)
+			}
+		}
+		if _, err := before.WriteAt([]byte("ghost"), 0); err != nil { // what still runs of the process
+			t.Fatal(err)
+		}
+		holds(after, "old")
+		if _, err := after.WriteAt([]byte("new"), 0); err != nil {
+			t.Fatal(err)
+		}
+		holds(before, "ghost")
+		holds(after, "new\x00\x00")
+		if _, found := crashed.Crash(100).Flip(rand.New(rand.NewPCG(1, 1))); !found {
+			t.Error("no bit was flipped")
+		}
+		holds(after, "new")
+	})
 }

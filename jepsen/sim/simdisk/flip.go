@@ -23,6 +23,7 @@ func (d *Disk) Flip(draw *rand.Rand) (at string, found bool) {
 			s.mu.Unlock()
 			continue
 		}
+		s.own()
 		byteAt := draw.IntN(used)
 		s.data[byteAt] ^= 1 << draw.IntN(8)
 		s.mu.Unlock()

@@ -20,6 +20,14 @@ type segment struct {
 	data   []byte           // guarded by mu
 	old    map[int64][]byte // guarded by mu; by number, blocks as of the last sync that have changed since
 	synced bool             // guarded by mu; its name is on the disk
+	shared bool             // guarded by mu; data is also the file's before or after a crash, and must be copied before a change
+}
+
+// own makes data the file's own. The caller holds mu.
+func (s *segment) own() {
+	if s.shared {
+		s.data, s.shared = slices.Clone(s.data), false
+	}
 }
 
 // WriteAt implements types.WritableFile.
@@ -29,6 +37,7 @@ func (s *segment) WriteAt(b []byte, at int64) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.own()
 	end := at + int64(len(b))
 	if grow := end - int64(len(s.data)); grow > 0 {
 		s.data = append(s.data, make([]byte, grow)...)
@@ -78,9 +87,11 @@ func (s *segment) crash(files *logFiles, draw *rand.Rand, percent int) *segment 
 	if !s.synced && draw.IntN(100) >= percent {
 		return nil
 	}
-	after := &segment{files: files, path: s.path, data: slices.Clone(s.data), old: map[int64][]byte{}, synced: true}
+	s.shared = true
+	after := &segment{files: files, path: s.path, data: s.data, old: map[int64][]byte{}, synced: true, shared: true}
 	for _, block := range slices.Sorted(maps.Keys(s.old)) {
 		if draw.IntN(100) >= percent {
+			after.own()
 			copy(after.data[block*blockBytes:], s.old[block])
 		}
 	}

@@ -2,9 +2,9 @@
 package trace
 
 import (
-	"fmt"
 	"hash/crc32"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -50,8 +50,24 @@ func (t *Trace) Note(kind, about string, numbers ...uint64) {
 	t.notes++
 	t.counts[kind]++
 	if t.lines != nil {
-		_, _ = fmt.Fprintf(t.lines, "%d %s %s %x %x\n", now, kind, about, numbers, state) // in memory: cannot fail
+		_, _ = t.lines.Write(line(now, kind, about, numbers, state)) // in memory: cannot fail
 	}
+}
+
+// line formats a note without package fmt, whose pool takes a mutex: that would change the
+// schedule of a run that is traced.
+func line(now uint64, kind, about string, numbers []uint64, state uint64) []byte {
+	b := strconv.AppendUint(nil, now, 10)
+	b = append(append(append(append(b, ' '), kind...), ' '), about...)
+	b = append(b, ' ', '[')
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendUint(b, n, 16)
+	}
+	b = append(b, ']', ' ')
+	return append(strconv.AppendUint(b, state, 16), '\n')
 }
 
 // Bytes returns a number for some bytes, for Note.

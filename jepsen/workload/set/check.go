@@ -3,6 +3,8 @@ package set
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"dormouse/jepsen/check"
@@ -19,8 +21,9 @@ func (w *set) Check(ctx context.Context, h *history.History) check.Result {
 // Check judges the sets of a workload.
 func Check(ctx context.Context, name string, h *history.History) check.Result {
 	total := map[string]int{"acknowledged": 0, "lost": 0, "stale": 0, "never read": 0}
+	unread := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.EventNote && e.Name == check.NoteDiskUnread })
 	r := workload.ByKey(ctx, name, h, func(key string, ops []history.Op, f *workload.Findings) error {
-		s := &judge{key: key, findings: f, added: map[int64]*member{}, counts: total}
+		s := &judge{key: key, findings: f, added: map[int64]*member{}, counts: total, unread: unread}
 		if err := s.collect(ops); err != nil {
 			return err
 		}
@@ -48,6 +51,8 @@ type judge struct {
 	added    map[int64]*member // by number
 	of       map[int64]*member // by the id of the call that added it
 	reads    []read            // by invocation
+	disks    []string          // whose disks were read
+	unread   bool              // a disk could not be read
 	counts   map[string]int
 }
 
@@ -56,6 +61,7 @@ type member struct {
 	number int64
 	add    history.Op
 	first  *history.Op // the first read that returned it
+	onDisk bool        // the disk of a node has it
 }
 
 type read struct {
@@ -78,16 +84,31 @@ func (s *judge) collect(ops []history.Op) error {
 		s.added[in.Member], s.of[op.ID] = m, m
 	}
 	for _, op := range ops {
-		if op.Call != workload.CallRead || op.Outcome != history.OK {
+		disk := op.Call == workload.CallDisk
+		if op.Call != workload.CallRead && !disk || op.Outcome != history.OK {
 			continue
 		}
 		out, err := history.Decode[Out](op.Out)
 		if err != nil {
 			return err
 		}
+		if disk {
+			s.readDisk(op.Node, out)
+			continue
+		}
 		s.read(op, out)
 	}
 	return nil
+}
+
+// readDisk records what the disk of a node has.
+func (s *judge) readDisk(node string, out Out) {
+	s.disks = append(s.disks, node)
+	for _, number := range out.Members {
+		if m := s.added[number]; m != nil {
+			m.onDisk = true
+		}
+	}
 }
 
 func (s *judge) read(op history.Op, out Out) {
@@ -124,6 +145,10 @@ func (s *judge) judge(m *member) {
 	if m.add.Outcome == history.OK {
 		s.counts["acknowledged"]++
 		known = m.add.Return
+		if len(s.disks) > 0 && !s.unread && !m.onDisk {
+			s.counts["on no disk"]++
+			s.findings.Add("on no surviving disk", s.key, []history.Op{m.add}, "member %d was acknowledged at %v, and is on no surviving disk: those of %s were read", m.number, m.add.Return, strings.Join(s.disks, ", "))
+		}
 	}
 	if m.first != nil && m.first.Return < known {
 		known, by = m.first.Return, *m.first

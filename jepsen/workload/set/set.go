@@ -97,10 +97,22 @@ func (w *set) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
+// ReadDisk implements workload.DiskReader.
+func (w *set) ReadDisk(ctx context.Context, p *workload.Process) error {
+	return workload.FinalReads(ctx, slices.Concat(w.prefixes.All(), w.threads.All()), func(key string) error {
+		_, err := w.readBy(ctx, p, workload.CallDisk, key)
+		return err
+	})
+}
+
 // read lists a set, in several pages if necessary. Members are never removed, so every
 // member that existed at the first page is on some page.
 func (w *set) read(ctx context.Context, p *workload.Process, key string) (Out, error) {
-	return workload.Call(ctx, p, workload.CallRead, key, false, struct{}{}, func(ctx context.Context) (Out, error) {
+	return w.readBy(ctx, p, workload.CallRead, key)
+}
+
+func (*set) readBy(ctx context.Context, p *workload.Process, call, key string) (Out, error) {
+	return workload.Call(ctx, p, call, key, false, struct{}{}, func(ctx context.Context) (Out, error) {
 		if strings.HasPrefix(key, threadPrefix) {
 			return readEntries(ctx, p, key)
 		}

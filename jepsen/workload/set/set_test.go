@@ -22,6 +22,33 @@ func members(p, from, to int, all ...int64) history.Op {
 	return workloadtest.OK(p, from, to, workload.CallRead, "v1", struct{}{}, Out{Members: all})
 }
 
+// onDisk returns the read of a node's disk after the cluster did not recover.
+func onDisk(at int, node string, all ...int64) history.Op {
+	op := workloadtest.OK(9, at, at+1, workload.CallDisk, "v1", struct{}{}, Out{Members: all})
+	op.Node = node
+	return op
+}
+
+func TestWhatWasAcknowledgedIsOnSomeDisk(t *testing.T) {
+	unread := history.Event{Kind: history.EventNote, Name: check.NoteDiskUnread}
+	for _, c := range []struct {
+		name   string
+		calls  workloadtest.Script
+		events []history.Event
+		rule   string
+	}{
+		{"on one disk of two", workloadtest.Script{added(1, 0, 1, 1), members(1, 2, 3, 1), onDisk(4, "n1"), onDisk(6, "n2", 1)}, nil, ""},
+		{"on none", workloadtest.Script{added(1, 0, 1, 1), members(1, 2, 3, 1), onDisk(4, "n1"), onDisk(6, "n2")}, nil, "on no surviving disk"},
+		{"on none, and never read", workloadtest.Script{added(1, 0, 1, 1), onDisk(4, "n1")}, nil, "on no surviving disk"},
+		{"an unknown one", workloadtest.Script{workloadtest.Unknown(added(1, 0, 1, 1)), onDisk(4, "n1")}, nil, ""},
+		{"a disk was not read", workloadtest.Script{added(1, 0, 1, 1), members(1, 2, 3, 1), onDisk(4, "n1")}, []history.Event{unread}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			workloadtest.Expect(t, workloadtest.Judged(t, New(), c.calls.History(c.events...)), c.rule)
+		})
+	}
+}
+
 func TestSetHistories(t *testing.T) {
 	for _, c := range []struct {
 		name  string
