@@ -38,11 +38,11 @@ func (k *call) attempt() *outcome {
 		if size > convert.CallBytesMax && !k.undecided {
 			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, convert.CallBytesMax)}
 		}
-		f := &flight{call: k, link: link, msg: msg, size: size, since: now}
+		f := &flight{call: k, link: link, msg: msg, size: size, since: now, until: now.Add(wait)}
 		if link.enqueue(f) {
 			k.attempts++
 			k.flight = f
-			k.wakeIn(wait)
+			k.wakeIn(min(wait, k.client.o.Silence))
 			return nil
 		}
 	}

@@ -161,6 +161,12 @@ func (k *call) tick() {
 		k.mu.Unlock()
 		return // the timer fired before a Reset took effect
 	}
+	if f := k.flight; f != nil && now.Before(f.until) {
+		k.client.pool.look(f.link, f.since)
+		k.wakeIn(min(f.until.Sub(now), k.client.o.Silence))
+		k.mu.Unlock()
+		return
+	}
 	if f := k.flight; f != nil {
 		k.lost(f)
 		f.link.stalled(f.since)

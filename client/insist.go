@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -29,7 +31,7 @@ func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, 
 		if err != nil {
 			return *new(T), first(open, err)
 		}
-		answer, err := call(ctx, conn)
+		answer, err := attemptUntilSilent(ctx, c, conn, call)
 		release()
 		if err == nil {
 			return answer, nil
@@ -54,6 +56,21 @@ func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, 
 			return *new(T), first(open, e)
 		}
 	}
+}
+
+// attemptUntilSilent makes one attempt, which ends as unknown if its node does not answer any more.
+func attemptUntilSilent[T any](ctx context.Context, c *Client, conn *grpc.ClientConn, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { c.pool.lookout.untilSilent(ctx, conn, cancel) })
+	answer, err := call(ctx, conn)
+	silent := errors.Is(context.Cause(ctx), errSilent)
+	cancel(nil)
+	watch.Wait()
+	if err != nil && silent {
+		err = agent.Errorf(agent.CodeUnknown, "%v", errSilent)
+	}
+	return answer, err
 }
 
 // pickConn returns the connection for an attempt. Call failed if its node cannot serve, and

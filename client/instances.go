@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/instance/pod"
 	apipb "dormouse/proto/api"
 )
 
@@ -23,6 +24,11 @@ type instances struct{ client *Client }
 // twice. A call that is refused after an unknown attempt is unknown, because the
 // refusal does not settle that attempt.
 func (c *Client) Instances() agent.Instances { return instances{c} }
+
+// Pods returns the cluster's pods.
+func (c *Client) Pods() pod.Pods {
+	return pod.Pods{Instances: c.Instances(), Service: c, Scope: c.o.Scope}
+}
 
 // persistent makes a call about an instance; see callWithRetry.
 func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, sure bool, call func(context.Context, convert.Remote) (T, error)) (T, error) {

@@ -20,7 +20,8 @@ type flight struct {
 	msg   *apipb.Call
 	size  int
 	since time.Time
-	sent  bool // guarded by link.mu; it was, or is being, written to the stream
+	until time.Time // when the attempt ends
+	sent  bool      // guarded by link.mu; it was, or is being, written to the stream
 }
 
 // link is one connection with its Exchange stream. One goroutine writes and one reads;
@@ -33,13 +34,14 @@ type link struct {
 
 	wake chan struct{} // capacity 1: queue is not empty
 
-	mu     sync.Mutex
-	broken bool               // guarded by mu; accepts no more calls
-	queue  []*flight          // guarded by mu; not sent yet
-	flying map[uint64]*flight // guarded by mu; by message id, including queued ones
-	nextID uint64             // guarded by mu
-	heard  time.Time          // guarded by mu; time of the last frame
-	users  int                // guarded by mu; watches and unary calls on conn
+	mu      sync.Mutex
+	broken  bool               // guarded by mu; accepts no more calls
+	queue   []*flight          // guarded by mu; not sent yet
+	flying  map[uint64]*flight // guarded by mu; by message id, including queued ones
+	nextID  uint64             // guarded by mu
+	heard   time.Time          // guarded by mu; time of the last frame
+	looking bool               // guarded by mu; see pool.look
+	users   int                // guarded by mu; watches and unary calls on conn
 
 	check   func() error // checks that the node belongs to the client's cluster; called at the first frame
 	refusal *agent.Error // why the node refused the stream before it read any call; set before the link is gone

@@ -23,6 +23,7 @@ type Options struct {
 	ClientID     string            // part of request ids; must be unique to a client, and to each run of it; "" means random
 	Timeout      time.Duration     // of calls whose context has no deadline, including retries; 0 means 10 s
 	Attempt      time.Duration     // of one attempt before another node is tried; 0 means 3 s
+	Silence      time.Duration     // how long a node may owe an answer before it must answer another call within the same time, or another node is tried; 0 means 500 ms. Use more, such as 2 s, in wide networks
 	InFlightMax  int               // limit of commits in flight, and of reads; 0 means agent.RequestWindowMax, the maximum
 	TLS          *tls.Config       // nil means plain text, or EnvCA, EnvCert and EnvKey if Endpoints is empty
 	Token        string            // the secret of the token that calls carry; "" means EnvToken or the file EnvTokenFile if Endpoints is empty, or else none
@@ -62,10 +63,13 @@ func (o Options) filled() (Options, error) {
 	if o.Attempt == 0 {
 		o.Attempt = 3 * time.Second
 	}
+	if o.Silence == 0 {
+		o.Silence = 500 * time.Millisecond
+	}
 	if o.InFlightMax == 0 {
 		o.InFlightMax = agent.RequestWindowMax
 	}
-	if o.Timeout < 0 || o.Attempt < 0 || o.InFlightMax < 0 || o.InFlightMax > agent.RequestWindowMax {
+	if o.Timeout < 0 || o.Attempt < 0 || o.Silence < 0 || o.InFlightMax < 0 || o.InFlightMax > agent.RequestWindowMax {
 		return o, errors.New("a timeout is negative, or InFlightMax is not within 0 and agent.RequestWindowMax")
 	}
 	if o.Logger == nil {

@@ -35,6 +35,7 @@ type pool struct {
 	work    sync.WaitGroup // Add is guarded by mu and !closed
 	kick    chan struct{}  // capacity 1: refresh the members now
 	cluster clusterID
+	lookout *lookout
 
 	mu         sync.Mutex
 	endpoints  []*endpoint // guarded by mu; never empty
@@ -50,6 +51,7 @@ type pool struct {
 func newPool(o Options) *pool {
 	p := &pool{o: o, kick: make(chan struct{}, 1)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.lookout = newLookout(p.ctx, o.Silence)
 	if o.ClusterID != "" {
 		p.cluster.id.Store(&o.ClusterID)
 	}

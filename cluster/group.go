@@ -80,7 +80,7 @@ func Open(o Options) (*Group, error) {
 	var err error
 	g.stores, err = raftlog.Open(raftlog.Options{
 		Dir: o.Dir, Kind: o.LogStore, Check: o.Machine.Check, Snapshots: o.Snapshots, Applied: o.Machine.Applied,
-		Fatal: o.Fatal, AcceptDamage: o.AcceptDamage, Rebase: g.rebase, Reserve: o.DiskReserve, SegmentBytes: o.LogSegmentBytes, Files: o.LogFiles, Logger: o.Logger.Named("log"),
+		Fatal: o.Fatal, AcceptDamage: o.AcceptDamage, Rebase: g.rebase, Reserve: o.DiskReserve, SegmentBytes: o.LogSegmentBytes, CacheBytes: o.LogCacheBytes, Files: o.LogFiles, Logger: o.Logger.Named("log"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
@@ -177,7 +177,7 @@ func (g *Group) openParts() {
 	g.handover = &membership.Handover{
 		Roster: g.roster, Proposer: g.proposer, Term: g.term, Guard: g.guard, Addr: g.Addr(), LeaderChanged: g.LeaderChanged, Logger: g.logger,
 	}
-	g.failover.Roster, g.failover.Guard, g.failover.Stream, g.failover.Logger = g.roster, g.guard, g.stream, g.logger
+	g.failover.Roster, g.failover.Guard, g.failover.Stream, g.failover.Timing, g.failover.Logger = g.roster, g.guard, g.stream, g.o.Timing.Failover, g.logger
 	g.leader = (&membership.Leader{
 		Roster: g.roster, Followers: g.followers, Handover: g.handover, Proposer: g.proposer, Term: g.term, Stream: g.stream, Stores: g.stores,
 		Voters: g.o.Voters, Logger: g.logger, RefreshSnapshot: g.compactor.refresh, Vacate: g.assigner.Vacate, MayLeave: g.assigner.MayLeave,

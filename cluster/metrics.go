@@ -20,6 +20,9 @@ func (g *Group) Stats() Stats {
 	return Stats{Stats: g.metrics.Stats(), Snapshots: g.compactor.snapshots.Load(), Installs: g.guard.Installs(), Truncations: g.stores.Truncations()}
 }
 
+// LogCache returns the bytes of the newest entries that are kept in memory, and their bound.
+func (g *Group) LogCache() (bytes, bytesMax int64) { return g.stores.CachedBytes() }
+
 // Collector returns the counters and histograms for Prometheus.
 func (g *Group) Collector() prometheus.Collector { return collector{g} }
 

@@ -73,6 +73,9 @@ type Options struct {
 	// LogSegmentBytes is the size of a segment of a log of kind wal; 0 means
 	// raftlog.walSegmentBytes.
 	LogSegmentBytes int
+	// LogCacheBytes bounds the newest entries that are kept in memory; 0 means
+	// raftlog.CacheBytes.
+	LogCacheBytes int64
 	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
 	// means BarrierIndex.
 	ReadBarrier string
@@ -83,21 +86,36 @@ type Options struct {
 	Placement    assign.Placement // of the partitions; zero means none
 }
 
-// Timing is how fast a group notices the failure of its leader.
+// Timing is how fast a group notices the failure of its leader. Nodes of one group should
+// have the same: a cluster of nodes that differ is safe, and holds elections that it need
+// not.
 type Timing struct {
 	Heartbeat time.Duration // a follower without contact to a leader stands for election after this time
 	Election  time.Duration // a candidate gives up after this time
 	Lease     time.Duration // a leader without a quorum steps down after this time; at most Heartbeat
+
+	Failover membership.FailoverTiming // of elections that do not wait for Raft's timeout
 }
 
-// DefaultTiming returns Raft's own defaults, which suit a data center.
+// DefaultTiming returns a timing that suits a data center. A leader that is silent is
+// replaced within a second. A node that stops for 300 ms, between two heartbeats that are
+// 200 ms apart, changes nothing: it is 500 ms until the next, and Raft's lease and the
+// voters' patience are 750 ms.
 func DefaultTiming() Timing {
-	return Timing{Heartbeat: time.Second, Election: time.Second, Lease: 500 * time.Millisecond}
+	return Timing{
+		Heartbeat: time.Second, Election: time.Second, Lease: 750 * time.Millisecond,
+		Failover: membership.FailoverTiming{
+			Silence: 450 * time.Millisecond, Answer: 300 * time.Millisecond,
+			Probe: 200 * time.Millisecond, Agree: time.Second, Stand: 150 * time.Millisecond,
+		},
+	}
 }
 
 // AloneTiming returns the timing of a node that is alone: it elects itself at once.
 func AloneTiming() Timing {
-	return Timing{Heartbeat: 20 * time.Millisecond, Election: 20 * time.Millisecond, Lease: 20 * time.Millisecond}
+	return Timing{
+		Heartbeat: 20 * time.Millisecond, Election: 20 * time.Millisecond, Lease: 20 * time.Millisecond, Failover: DefaultTiming().Failover,
+	}
 }
 
 func (o *Options) fill() error {
@@ -117,6 +135,9 @@ func (o *Options) fill() error {
 	}
 	if o.Timing == (Timing{}) {
 		o.Timing = DefaultTiming()
+	}
+	if o.Timing.Failover == (membership.FailoverTiming{}) {
+		o.Timing.Failover = DefaultTiming().Failover
 	}
 	if o.Compaction == (Compaction{}) {
 		o.Compaction = DefaultCompaction()

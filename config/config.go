@@ -131,7 +131,7 @@ type Cluster struct {
 	Bootstrap     bool          `yaml:"bootstrap"`       // found a cluster once every address of join has answered that it belongs to none
 	Expect        int           `yaml:"expect"`          // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
 	Join          []string      `yaml:"join"`            // Raft addresses of the nodes; this node's own may be among them
-	Timing        string        `yaml:"timing"`          // default, or lan: elections within a second in a fast network
+	Timing        string        `yaml:"timing"`          // lan, for round trips of a few milliseconds, or wan, for up to 300 ms: how long nodes wait before they believe that another is lost; the same on all nodes
 	KeyFile       string        `yaml:"key_file"`        // the cluster key, the same on all nodes; "" means cluster.key in the data directory
 	Voters        int           `yaml:"voters"`          // number of members that vote, odd; the others are spares, of which one replaces a dead voter; 0 means that all vote
 	DeadAfter     time.Duration `yaml:"dead_after"`      // with voters: how long a voter may not answer before a spare replaces it
@@ -204,7 +204,7 @@ const (
 
 // Placement has the settings of this node's part in keeping live instances.
 type Placement struct {
-	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 0: it keeps no instances
+	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 10s by default with the timing wan; 0: it keeps no instances
 	Zone   string        `yaml:"zone"`   // its location, such as a data center; for people
 	Weight int           `yaml:"weight"` // its share of the partitions, relative to the other nodes': 1 to 10,000
 }
@@ -218,7 +218,8 @@ type Instances struct {
 
 // Storage has the settings of the storage engine.
 type Storage struct {
-	CacheBytes int64 `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks
+	Memory     string `yaml:"memory"`      // how much memory the node may use, such as 512MiB; a quarter of it is for caches, and Go's heap is limited by it; "" means the limit of the cgroup, or the memory of the machine
+	CacheBytes int64  `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks; 0 derives it from memory
 }
 
 // Backup has the settings of scheduled backups and of the shipped log, which the leader's node takes
@@ -275,10 +276,9 @@ func Default() Config {
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
 		Auth:      Auth{CertificateRules: []CertificateRule{}, OIDCAlgorithms: []string{"RS256", "ES256"}, OIDCClaim: "sub", OIDCRules: []OIDCRule{}},
 		Audit:     Audit{Enabled: true, FileBytes: 64 << 20, Files: 8, OnFailure: AuditRefuse},
-		Cluster:   Cluster{Join: []string{}, Timing: "default", DeadAfter: 5 * time.Minute},
-		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
+		Cluster:   Cluster{Join: []string{}, Timing: TimingLAN, DeadAfter: 5 * time.Minute},
+		Placement: Placement{Lease: timings[TimingLAN].Lease, Weight: 100},
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},
-		Storage:   Storage{CacheBytes: 128 << 20},
 		Backup: Backup{
 			Every: 24 * time.Hour, LogEvery: 10 * time.Second, LogBytes: 16 << 20,
 			Keep: 7, KeepLog: 7 * 24 * time.Hour, Recipients: []string{},
@@ -314,6 +314,9 @@ func (c *Config) Resolve() {
 	}
 	if c.Backup.Recipients == nil {
 		c.Backup.Recipients = []string{}
+	}
+	if c.Cluster.Timing == "" || c.Cluster.Timing == timingDefault {
+		c.Cluster.Timing = TimingLAN
 	}
 	if c.Auth.Mode == "" {
 		c.Auth.Mode = AuthTokens

@@ -36,14 +36,22 @@ func Load(s Sources) (Config, error) {
 	}
 	known := newKeys(merged.Keys())
 
+	given := koanf.New(".")
 	for _, read := range []func(Sources, keys) (*koanf.Koanf, error){readFile, readEnviron, readFlags} {
 		layer, err := read(s, known)
 		if err != nil {
 			return Config{}, err
 		}
-		if err := merged.Merge(layer); err != nil {
+		if err := given.Merge(layer); err != nil {
 			return Config{}, fmt.Errorf("merge settings: %w", err)
 		}
+	}
+	// The timing decides other defaults.
+	if err := merged.Load(structs.Provider(DefaultFor(given.String("cluster.timing")), "yaml"), nil); err != nil {
+		return Config{}, fmt.Errorf("load the defaults: %w", err)
+	}
+	if err := merged.Merge(given); err != nil {
+		return Config{}, fmt.Errorf("merge settings: %w", err)
 	}
 
 	var c Config

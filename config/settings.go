@@ -19,7 +19,7 @@ type Setting struct {
 // queries of URLs are left out: they may be secrets. No other setting holds one, only paths of files.
 func (c Config) Settings() []Setting {
 	var all []Setting
-	values, defaults := reflect.ValueOf(c), reflect.ValueOf(Default())
+	values, defaults := reflect.ValueOf(c), reflect.ValueOf(DefaultFor(c.Cluster.Timing))
 	for i := range values.NumField() {
 		section := values.Type().Field(i)
 		for j := range section.Type.NumField() {

@@ -22,8 +22,6 @@ const (
 	deadAfterMin        = 10 * time.Second
 	stopTimeoutMin      = time.Second
 	stopTimeoutMax      = 10 * time.Minute
-	cacheBytesMin       = 1 << 20
-	cacheBytesMax       = 1 << 40
 	diskReserveBytesMax = 1 << 40
 	inFlightBytesMin    = 64 << 20 // the largest answers fit
 	inFlightBytesMax    = 1 << 40
@@ -73,7 +71,7 @@ func (c Config) validate() error {
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
 	c.validateTracing(&v)
-	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)
+	c.validateMemory(&v)
 	if b := c.Limits.InFlightBytes; b != 0 {
 		between(&v, "limits.in_flight_bytes", b, inFlightBytesMin, inFlightBytesMax)
 	}
@@ -109,7 +107,7 @@ func nodeIDRune(r rune) bool {
 }
 
 func (c Config) validateCluster(v *checks) {
-	oneOf(v, "cluster.timing", c.Cluster.Timing, "default", "lan")
+	oneOf(v, "cluster.timing", c.Cluster.Timing, TimingLAN, TimingWAN)
 	if len(c.Cluster.Join) > joinMax {
 		v.add("cluster.join names %d addresses: a few are enough, at most %d", len(c.Cluster.Join), joinMax)
 	}

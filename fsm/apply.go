@@ -7,13 +7,11 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
-	"dormouse/fsm/memory"
 	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
-	"dormouse/recall"
 )
 
 // batch is one log entry while it is applied, and the next value of the machine's in-memory state.
@@ -119,6 +117,7 @@ func (b *batch) commit() error {
 		return err
 	}
 	b.Rows.Settle()
+	m.applyRows.Store(int64(m.hot.Bytes()))
 	if err := b.Due.Refresh(m.gen.engine); err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func (b *batch) commit() error {
 		m.tokens.Add(1)
 	}
 	if b.imported { // a memory index of an earlier scope of this name may have the same numbers
-		m.recalls = recall.NewCache(memory.RecallBytesMax)
+		m.recalls = newRecalls(m.options)
 	}
 	m.showPlaced(b.placed, b.Opening, b.moved)
 	m.mu.Unlock()
@@ -181,7 +180,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 		return nil, agent.Errorf(agent.CodeOverloaded, "the log entry is full: retry")
 	}
 	began := b.Rows.Size()
-	if p.Token != "" {
+	if p.Token != "" && !seededbug.Is(seededbug.RevokedTokenCommits) {
 		if err := token.Authentic(b.Entry, p.Token); err != nil {
 			return nil, err
 		}

@@ -235,7 +235,7 @@ func (d *dataDir) refound(dir string, old *snapfile.SnapshotHeader, o RestoreOpt
 	if err != nil {
 		return err
 	}
-	g := newGeneration(d.fs, dir, engine, func(error) {})
+	g := newGeneration(d.fs, dir, engine, d.readRows, func(error) {})
 	defer g.close()
 	if err := matches(engine, old); err != nil {
 		return err

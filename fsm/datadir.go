@@ -42,6 +42,7 @@ type dataDir struct {
 	fs        storage.FS
 	dir       string
 	engines   storage.Options // used to open engines
+	readRows  int64           // bytes of rows that reads keep in memory
 	clusterID func() string
 	logger    hclog.Logger
 	lock      io.Closer
@@ -64,7 +65,7 @@ type dataDir struct {
 // engine's or a snapshot's.
 func openDataDir(o Options) (*dataDir, *generation, error) {
 	d := &dataDir{
-		fs: o.FS, dir: o.Dir, clusterID: o.ClusterID, logger: o.Logger,
+		fs: o.FS, dir: o.Dir, clusterID: o.ClusterID, logger: o.Logger, readRows: o.Caches.ReadRows,
 	}
 	if d.fs == nil {
 		d.fs = storage.Disk
@@ -76,7 +77,7 @@ func openDataDir(o Options) (*dataDir, *generation, error) {
 		d.logger = hclog.NewNullLogger()
 	}
 	d.engines = storage.Options{
-		FS: d.fs, CacheBytes: o.CacheBytes, Logger: d.logger.Named("storage"),
+		FS: d.fs, CacheBytes: o.Caches.Engine, MemTableBytes: o.Caches.MemTable, Logger: d.logger.Named("storage"),
 		Fatal: func(err error) {
 			d.failed.Store(true)
 			if o.Fatal == nil {
@@ -228,7 +229,7 @@ func (d *dataDir) engine(name string, o storage.Options) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGeneration(d.fs, dir, engine, func(err error) { d.logger.Warn("old engine", "error", err) }), nil
+	return newGeneration(d.fs, dir, engine, d.readRows, func(err error) { d.logger.Warn("old engine", "error", err) }), nil
 }
 
 // current returns the name of the current engine, or "" if there is none yet.

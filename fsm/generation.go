@@ -28,9 +28,9 @@ type generation struct {
 	known   map[string]*snapfile.SnapshotFile // :: name → description from an earlier cut; guarded by mu
 }
 
-func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(error)) *generation {
+func newGeneration(fs storage.FS, dir string, engine *storage.Engine, readRows int64, warn func(error)) *generation {
 	return &generation{
-		engine: engine, fs: fs, dir: dir, warm: kv.NewReadCache(), warn: warn,
+		engine: engine, fs: fs, dir: dir, warm: kv.NewReadCache(readRows), warn: warn,
 		gone: make(chan struct{}), known: make(map[string]*snapfile.SnapshotFile),
 	}
 }

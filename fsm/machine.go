@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,13 +21,37 @@ import (
 
 // Options configure a machine. Only Dir is required; the defaults are the disk and default sizes.
 type Options struct {
-	Dir        string        // the machine's own directory: engine and snapshots
-	FS         storage.FS    // nil means the disk
-	CacheBytes int64         // of the engine's block cache; 0 means its default
-	ClusterID  func() string // called when a snapshot is cut; nil means ""
-	Fatal      func(error)   // called with the first error after which this replica must not answer; nil panics
-	Logger     hclog.Logger  // nil is silent
+	Dir       string        // the machine's own directory: engine and snapshots
+	FS        storage.FS    // nil means the disk
+	Caches    Caches        // the bounds of what it keeps in memory
+	ClusterID func() string // called when a snapshot is cut; nil means ""
+	Fatal     func(error)   // called with the first error after which this replica must not answer; nil panics
+	Logger    hclog.Logger  // nil is silent
 }
+
+// Caches are the sizes in bytes of what a machine keeps in memory. As options they are bounds, of
+// which 0 means the default.
+type Caches struct {
+	Engine    int64  // memtables, and blocks of tables in the remaining space
+	MemTable  uint64 // of that, one memtable
+	ApplyRows int64  // rows that apply uses repeatedly
+	ReadRows  int64  // rows that reads use repeatedly
+	Indexes   int64  // indexes of agents' memories
+}
+
+// orDefault returns c with the defaults.
+func (c Caches) orDefault() Caches {
+	return Caches{
+		Engine:    cmp.Or(c.Engine, storage.CacheBytesDefault),
+		MemTable:  cmp.Or(c.MemTable, storage.MemTableBytesDefault),
+		ApplyRows: cmp.Or(c.ApplyRows, kv.ApplyCacheBytes),
+		ReadRows:  cmp.Or(c.ReadRows, kv.ReadCacheBytes),
+		Indexes:   cmp.Or(c.Indexes, memory.RecallBytes),
+	}
+}
+
+// newRecalls returns an empty cache of indexes of memories.
+func newRecalls(o Options) *recall.Cache { return recall.NewCache(int(o.Caches.Indexes)) }
 
 // Machine is the state machine of one node: the engine, the in-memory state of apply, and the
 // waiters and watchers.
@@ -69,9 +94,10 @@ type Machine struct {
 
 	moved chan struct{} // closed and replaced when placed changes; guarded by mu
 
-	Counters txn.Counters  // of what was applied; for metrics
-	restores atomic.Uint64 // number of snapshots that replaced the state
-	tokens   atomic.Uint64 // changes whenever a token is added or removed
+	Counters  txn.Counters  // of what was applied; for metrics
+	applyRows atomic.Int64  // bytes of hot, after the last entry
+	restores  atomic.Uint64 // number of snapshots that replaced the state
+	tokens    atomic.Uint64 // changes whenever a token is added or removed
 
 	waiters waiters
 	recalls *recall.Cache // guarded by mu; replaced by adopt
@@ -120,8 +146,9 @@ func (m *Machine) adopt(g *generation) error {
 	}
 	m.imports.Store(&imported)
 	if m.hot == nil || !seededbug.Is(seededbug.CacheOutlivesInstall) {
-		m.hot = kv.NewApplyCache(kv.ApplyCacheBytesMax)
+		m.hot = kv.NewApplyCache(int(m.options.Caches.ApplyRows))
 	}
+	m.applyRows.Store(0)
 	m.chains.reset()
 	if m.chainNext = done.Chain; done.Index > 0 {
 		m.chains.add(done.Index, done.Chain) // a leader's stamp may name this entry
@@ -133,7 +160,7 @@ func (m *Machine) adopt(g *generation) error {
 		next = txn.DueTimes{}
 	}
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
-	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be a different one
+	m.recalls = newRecalls(m.options) // the state may be a different one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
 	m.deletions, m.deletionsAt = deletions, m.deletionChanges.Add(1)
 	m.showPlaced(owned, opened, m.moved != nil)
@@ -185,6 +212,21 @@ func (m *Machine) Engine() (storage.Metrics, bool) {
 	}
 	defer g.release()
 	return g.engine.Metrics(), true
+}
+
+// CachesOf returns what a machine's caches hold now, and their bounds; ok is false once it is closed.
+func CachesOf(m *Machine) (now, limits Caches, ok bool) {
+	engine, ok := m.Engine()
+	if !ok {
+		return Caches{}, Caches{}, false
+	}
+	m.mu.RLock()
+	rows, recalls := m.gen.warm, m.recalls
+	m.mu.RUnlock()
+	return Caches{
+		Engine: engine.CacheBytes + int64(engine.MemTableBytes), MemTable: engine.MemTableBytes,
+		ApplyRows: m.applyRows.Load(), ReadRows: rows.Bytes(), Indexes: int64(recalls.Bytes()),
+	}, m.options.Caches, true
 }
 
 // fatal reports an error that ends this replica: see Options.Fatal.

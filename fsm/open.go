@@ -16,6 +16,7 @@ import (
 // engine behind the newest snapshot, Open restores that snapshot first, so that Raft can continue
 // from its end.
 func Open(o Options) (*Machine, error) {
+	o.Caches = o.Caches.orDefault()
 	m := &Machine{options: o}
 	d, g, err := openDataDir(o)
 	if err != nil {

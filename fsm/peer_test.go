@@ -29,7 +29,7 @@ type peer struct {
 func tryOpen(fs storage.FS, dir, clusterID string) (*peer, error) {
 	r := &peer{}
 	m, err := fsm.Open(fsm.Options{
-		Dir: dir, FS: fs, CacheBytes: 1 << 20, ClusterID: func() string { return clusterID },
+		Dir: dir, FS: fs, Caches: fsm.Caches{Engine: 1 << 20}, ClusterID: func() string { return clusterID },
 		Fatal: func(err error) { r.fatal = append(r.fatal, err) },
 	})
 	r.Machine = m

@@ -37,7 +37,7 @@ type Options struct {
 	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
 	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows. A token needs read, write and run in the scopes of its instances
 
-	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 5 s
+	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 1.5 s. Use more, such as 10 s, in a cluster with the timing wan
 	Zone     string        // shown to operators
 	Weight   int           // its share of the partitions relative to other members; 0 means 100
 	Logger   hclog.Logger  // nil logs nothing
@@ -47,7 +47,7 @@ type Options struct {
 
 const (
 	listenDefault = "127.0.0.1:0"
-	leaseDefault  = 5 * time.Second
+	leaseDefault  = 1500 * time.Millisecond
 	weightDefault = 100
 )
 

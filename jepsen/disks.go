@@ -47,7 +47,7 @@ func (r *run) readDisks(ctx context.Context, recovered bool, c *callers) {
 			}
 			c.clients = append(c.clients, fresh)
 			p := *t.last
-			p.Client, p.Node = fresh, host
+			p.Client, p.Node = workload.GoClient{Client: fresh}, host
 			if err := reader.ReadDisk(ctx, &p); err != nil {
 				wrong = append(wrong, fmt.Errorf("%s: %w", t.workload.Name(), err))
 			}

@@ -1,10 +1,40 @@
 package jepsen
 
 import (
-	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 )
+
+// timings are the values of cluster.timing, which all nodes of a run have.
+var timings = []string{"lan", "wan"}
+
+// wanEvery is how many runs there are for each one with the timing wan: with it a leader that is
+// silent is replaced only after seconds, so a run has fewer elections.
+const wanEvery = 4
+
+// timingOf returns the timing of a run; "" leaves the default to each build.
+func timingOf(o Options) string {
+	switch {
+	case o.Timing != "":
+		return o.Timing
+	case o.Bug != "" || o.Previous != "":
+		return ""
+	}
+	draw := rand.New(rand.NewPCG(o.Seed, hashOf("timing")))
+	if draw.IntN(wanEvery) == 0 {
+		return timings[1]
+	}
+	return timings[0]
+}
+
+// hashOf returns a hash of a name, for draws that do not depend on each other.
+func hashOf(name ...string) uint64 {
+	h := fnv.New64a()
+	for _, n := range name {
+		_, _ = h.Write([]byte(n)) // a hash takes every write
+	}
+	return h.Sum64()
+}
 
 // Settings that differ from node to node. Each list is drawn from evenly.
 var knobs = []struct {
@@ -15,7 +45,8 @@ var knobs = []struct {
 	{"DORMOUSE_RAFT__TRAILING_ENTRIES", []string{"1", "5", "50"}},
 	{"DORMOUSE_RAFT__ENTRY_COMMITS", []string{"1", "8", "500", "500", "1024", "1024"}},
 	{"DORMOUSE_PLACEMENT__LEASE", []string{"1s", lease, lease}},
-	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728"}},
+	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728", "0"}},
+	{"DORMOUSE_STORAGE__MEMORY", []string{"64MiB", "512MiB", "2GiB"}},
 }
 
 // knobsOf returns the settings of a host that are its own. The same seed and name give the same
@@ -25,9 +56,7 @@ func knobsOf(o Options, host string) map[string]string {
 	if o.Bug != "" || o.Previous != "" {
 		return nil
 	}
-	name := fnv.New64a()
-	_, _ = fmt.Fprint(name, "knobs ", host) // a hash takes every write
-	draw := rand.New(rand.NewPCG(o.Seed, name.Sum64()))
+	draw := rand.New(rand.NewPCG(o.Seed, hashOf("knobs ", host)))
 	own := map[string]string{}
 	for _, k := range knobs {
 		own[k.setting] = k.values[draw.IntN(len(k.values))]

@@ -6,20 +6,28 @@ import (
 )
 
 func TestASeedRepeatsTheSettingsOfEachNode(t *testing.T) {
-	different := false
-	for seed := range uint64(10) {
+	different, drawn := false, map[string]int{}
+	for seed := range uint64(40) {
 		a := knobsOf(Options{Seed: seed}, "n1")
 		if !maps.Equal(a, knobsOf(Options{Seed: seed}, "n1")) || len(a) != len(knobs) {
 			t.Fatalf("seed %d gave n1 two settings, or not all: %v", seed, a)
 		}
+		timing := timingOf(Options{Seed: seed})
+		drawn[timing]++
+		if timing != timingOf(Options{Seed: seed}) || timingOf(Options{Seed: seed, Timing: "wan"}) != "wan" {
+			t.Fatalf("seed %d gave two timings, or not the one that was asked for", seed)
+		}
 		different = different || !maps.Equal(a, knobsOf(Options{Seed: seed}, "n2"))
+	}
+	if len(drawn) != len(timings) || drawn["lan"] < drawn["wan"] {
+		t.Errorf("the timings are drawn %v", drawn)
 	}
 	if !different {
 		t.Error("all nodes have the same settings")
 	}
 	for _, o := range []Options{{Bug: "no-dedupe"}, {Previous: "dormoused"}} {
-		if own := knobsOf(o, "n1"); own != nil {
-			t.Errorf("%+v: %v", o, own)
+		if own := knobsOf(o, "n1"); own != nil || timingOf(o) != "" {
+			t.Errorf("%+v: %v, %q", o, own, timingOf(o))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package jepsen
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ type Options struct {
 	Nodes     int               // 1 to 7; 0 means 3. With a Target: the number of its addresses
 	Dir       string            // directory of the run's files; created if missing, and must not hold a run
 	Binary    string            // path of dormoused; "" builds it
+	Timing    string            // cluster.timing of all nodes; "" draws it from the seed
 	Previous  string            // path of an older dormoused, for the nemesis mixed; "" means none
 	Program   []string          // command that starts a host program; nil means "host" of this executable, as in dormjepsen
 	Processes int               // of each workload; 0 means 12
@@ -40,7 +42,7 @@ func (o Options) resolve() (Options, error) {
 	if len(o.Workloads) == 0 {
 		o.Workloads = catalog.Names()
 		if o.Target != nil {
-			o.Workloads = catalog.WithoutPrograms(o.Workloads)
+			o.Workloads = catalog.Portable(o.Workloads)
 		}
 	}
 	if len(o.Nemeses) == 0 {
@@ -73,11 +75,17 @@ func (o Options) resolve() (Options, error) {
 	if o.Target == nil && (o.Nodes < 1 || o.Nodes > nodesMax) {
 		wrong = append(wrong, fmt.Errorf("a cluster of %d nodes: give 1 to %d", o.Nodes, nodesMax))
 	}
+	if o.Timing != "" && !slices.Contains(timings, o.Timing) {
+		wrong = append(wrong, fmt.Errorf("timing %q: use one of %s, or none to draw it from the seed", o.Timing, strings.Join(timings, ", ")))
+	}
 	if o.Time < 0 || o.Processes < 0 {
 		wrong = append(wrong, errors.New("time and processes cannot be negative"))
 	}
 	if o.Target != nil && catalog.NeedsPrograms(o.Workloads) {
 		wrong = append(wrong, errors.New("workload host needs programs, which run only beside a cluster that the harness starts: leave it out"))
+	}
+	if o.Target != nil && catalog.NeedsTokens(o.Workloads) {
+		wrong = append(wrong, errors.New("workload tokens creates tokens, which needs a cluster that the harness starts: leave it out"))
 	}
 	if o.Dir == "" {
 		wrong = append(wrong, errors.New("no directory is given for the run's files"))
@@ -90,6 +98,9 @@ func (o Options) command() string {
 	args := []string{
 		"dormjepsen run", "--workload", strings.Join(o.Workloads, ","), "--nemesis", strings.Join(o.Nemeses, ","),
 		"--time", o.Time.String(), "--seed", fmt.Sprint(o.Seed), "--nodes", fmt.Sprint(o.Nodes), "--processes", fmt.Sprint(o.Processes),
+	}
+	if o.Timing != "" {
+		args = append(args, "--timing", o.Timing)
 	}
 	if o.Loopback {
 		args = append(args, "--network", "loopback")

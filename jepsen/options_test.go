@@ -33,6 +33,7 @@ func TestARunThatIsAskedForWronglyIsRefusedAtOnce(t *testing.T) {
 		"nemesis":        {jepsen.Options{Nemeses: []string{"flood"}}, append([]string{"flood"}, nemesis.Names()...)},
 		"both":           {jepsen.Options{Workloads: []string{"tetris"}, Nemeses: []string{"flood"}}, []string{"tetris", "flood"}},
 		"size":           {jepsen.Options{Nodes: 9}, []string{"9", "1 to 7"}},
+		"timing":         {jepsen.Options{Timing: "fast"}, []string{"fast", "lan, wan"}},
 		"time":           {jepsen.Options{Time: -time.Second}, []string{"negative"}},
 		"no addresses":   {jepsen.Options{Target: &jepsen.Target{}}, []string{"addresses"}},
 		"half a hook":    {jepsen.Options{Target: &jepsen.Target{Endpoints: []string{"127.0.0.1:1"}, HookFault: "true"}}, []string{"hook"}},

@@ -4,7 +4,10 @@ import (
 	"context"
 	"net"
 
+	"github.com/hashicorp/go-hclog"
+
 	"dormouse/cluster/gossip"
+	"dormouse/config"
 	"dormouse/internal/version"
 )
 
@@ -19,11 +22,19 @@ func (n *Node) openGossip() error {
 		Name: c.Node.ID, Incarnation: n.group.Incarnation(),
 		BindAddr: c.Gossip.Addr, AdvertiseAddr: c.Gossip.Advertise, Keys: all,
 		Meta: gossip.Meta{
-			RaftAddr: n.group.Addr(), GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, Version: version.String(),
+			RaftAddr: n.group.Addr(), GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, Version: version.String(), Timing: c.Cluster.Timing,
 		},
+		WAN: config.TimingOf(c.Cluster.Timing).GossipWAN, OnEvent: func(s gossip.Seen) { checkTiming(n.logger, c.Cluster.Timing, s) },
 		Seeds: n.seeds, Transport: n.o.Gossip, Logger: n.logger.Named("gossip"),
 	})
 	return fault("open gossip", err, codeConfig)
+}
+
+// checkTiming warns if another node has another timing than this one.
+func checkTiming(log hclog.Logger, own string, seen gossip.Seen) {
+	if t := seen.Meta.Timing; t != "" && t != own {
+		log.Warn("this node and another have different settings of cluster.timing: give all nodes of a cluster the same", "other", seen.Name, "its timing", t, "own timing", own)
+	}
 }
 
 // seeds returns the gossip addresses of the other members, from the log.

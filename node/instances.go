@@ -13,6 +13,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
+	"dormouse/config"
 	"dormouse/eraser"
 	"dormouse/fsm"
 	"dormouse/instance"
@@ -89,6 +90,7 @@ func (n *Node) openInstances() error {
 		return fault("instances", err, codeConfig)
 	}
 	k.router = router.NewInstances(c.Node.ID, k.host, n.machine, n.pool)
+	k.router.Moved = config.TimingOf(c.Cluster.Timing).Deposed
 	k.waker = timer.New(timer.Options{
 		Source: n.machine, Leader: n.group, Service: n.service, Instances: k.router, Logger: n.logger.Named("timers"),
 	})

@@ -23,7 +23,7 @@ type instanceCluster struct {
 	sent map[string]uint64 // :: key → number of acknowledged signals
 }
 
-// newInstanceCluster creates a manager of documents, and waits until nodes that are up own all
+// newInstanceCluster creates a manager of documents, and waits until each node owns its share of the
 // partitions.
 func newInstanceCluster(t *testing.T, size, keys int) *instanceCluster {
 	t.Helper()
@@ -35,7 +35,11 @@ func newInstanceCluster(t *testing.T, size, keys int) *instanceCluster {
 	if _, err := s.awake["n1"].Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)
 	}
-	s.owned()
+	var names []string
+	for i := range size {
+		names = append(names, name(i))
+	}
+	s.even(names...)
 	return s
 }
 

@@ -50,7 +50,7 @@ func newMetrics(n *Node) *metrics {
 			Namespace: "dormouse", Name: "http_seconds", Buckets: buckets, Help: "HTTP calls.",
 		}, []string{"operation", "status"}),
 	}
-	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n), machineCollector{n.machine}, clockCollector(), engineCollector{n.machine}, newScopesCollector(n.machine, n.limiter),
+	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n), machineCollector{n.machine}, clockCollector(), engineCollector{n.machine}, cacheCollector{n}, newScopesCollector(n.machine, n.limiter),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -23,8 +23,10 @@ import (
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/peer"
+	"dormouse/config"
 	"dormouse/fsm"
 	"dormouse/internal/descriptors"
+	"dormouse/internal/memory"
 	"dormouse/internal/tail"
 	"dormouse/internal/version"
 	"dormouse/router"
@@ -41,6 +43,7 @@ type Node struct {
 	logger hclog.Logger
 	log    *tail.Writer // the end of the log, unless the options have a logger
 
+	memory  memory.Plan
 	secrets *secrets
 	machine *fsm.Machine
 	group   *cluster.Group
@@ -142,11 +145,13 @@ func (n *Node) openMachine() error {
 		return fault("remove what a verification left", err, codeDisk)
 	}
 	var err error
+	n.memory = MemoryPlan(c)
+	logMemory(n.memory, n.logger)
 	if n.secrets, err = openSecrets(n.o, n.logger); err != nil {
 		return err
 	}
 	n.machine, err = fsm.Open(fsm.Options{
-		Dir: state, FS: fs, CacheBytes: c.Storage.CacheBytes, ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
+		Dir: state, FS: fs, Caches: caches(n.memory), ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
 	})
 	return fault("open the state machine", err, codeFailed)
 }
@@ -184,6 +189,8 @@ func (n *Node) openGroup() error {
 		return fault("raft", err, codeConfig)
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
+	times := config.TimingOf(c.Cluster.Timing)
+	n.pool.Deposed, n.pool.Connect = times.Deposed, times.Connect
 	n.group, err = cluster.Open(cluster.Options{
 		NodeID: c.Node.ID, Dir: n.o.logDir(), LogFiles: n.o.LogFiles, LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
 		Keys: n.secrets.ring, Roots: roots, Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
@@ -197,7 +204,7 @@ func (n *Node) openGroup() error {
 		Bootstrap: c.Cluster.Bootstrap, Expect: c.Cluster.Expect, Alone: c.Node.Dev, Join: n.join(),
 		Learned: n.heard, Lookup: n.lookup(),
 		Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,
-		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes,
+		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes, LogCacheBytes: n.memory.Entries,
 		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), EntryCommits: c.Raft.EntryCommits, AcceptDamage: c.Raft.AcceptDamage,
 		Placement: n.placement(),
 	})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -16,6 +15,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/keys"
+	"dormouse/cluster/membership"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 	"dormouse/config"
@@ -61,19 +61,15 @@ func (o Options) featureLevel() uint32 {
 // featureLevelMax is the newest feature level that this build supports.
 const featureLevelMax = fsm.FeatureLevelMax
 
-// lanTiming is for networks with a round trip of a millisecond or two: the loss of a leader is
-// detected within half a second.
-var lanTiming = cluster.Timing{Heartbeat: 300 * time.Millisecond, Election: 300 * time.Millisecond, Lease: 200 * time.Millisecond}
-
 // timing returns the election timing of this node's group.
 func timing(c config.Config) cluster.Timing {
-	switch {
-	case c.Cluster.Timing == "lan":
-		return lanTiming
-	case c.Node.Dev && len(c.Cluster.Join) == 0:
+	if c.Node.Dev && len(c.Cluster.Join) == 0 {
 		return cluster.AloneTiming()
-	default:
-		return cluster.DefaultTiming()
+	}
+	t := config.TimingOf(c.Cluster.Timing)
+	return cluster.Timing{
+		Heartbeat: t.Heartbeat, Election: t.Election, Lease: t.LeaderLease,
+		Failover: membership.FailoverTiming{Silence: t.Silence, Answer: t.Answer, Probe: t.Probe, Agree: t.Agree, Stand: t.Stand},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // nodeLease is the lease of the clusters' nodes, followed by the additional time until other nodes
 // own all partitions of a lost one.
 const (
-	nodeLease  = 5 * time.Second
+	nodeLease  = 1500 * time.Millisecond
 	rehomedMax = nodeLease + 3*time.Second
 )
 

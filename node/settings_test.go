@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dormouse/config"
+	"dormouse/node"
 	"dormouse/node/nodetest"
 )
 
@@ -38,7 +39,7 @@ func TestSettingsAndTheAuditLogAreForOperators(t *testing.T) {
 		}
 	}
 	var settings struct {
-		Settings []struct{ Name, Value string }
+		Settings []config.Setting
 	}
 	if status := get("/v1/cluster/settings", n.RootToken(), &settings); status != http.StatusOK {
 		t.Fatal(status)
@@ -47,6 +48,10 @@ func TestSettingsAndTheAuditLogAreForOperators(t *testing.T) {
 		if s.Name == "auth.mode" && s.Value != config.AuthTokens {
 			t.Errorf("auth.mode is %q", s.Value)
 		}
+	}
+	memory, derived := slices.IndexFunc(settings.Settings, func(s config.Setting) bool { return s.Name == "storage.memory" }), node.MemoryPlan(config.Default()).String()
+	if memory < 0 || settings.Settings[memory].Value != derived || settings.Settings[memory].Default != derived {
+		t.Errorf("the memory in force is not told: %+v, want %s", settings.Settings[memory], derived)
 	}
 	if len(settings.Settings) < 80 {
 		t.Errorf("%d settings", len(settings.Settings))

@@ -128,7 +128,7 @@ func (w *simCluster) settle(size int) {
 func newEmptyCluster(tb testing.TB) *simCluster {
 	tb.Helper()
 	w := &simCluster{
-		t: tb, links: clustertest.NewNetwork(), talk: gossiptest.New(), dir: logDir(tb), timing: "default",
+		t: tb, links: clustertest.NewNetwork(), talk: gossiptest.New(), dir: logDir(tb), timing: config.TimingLAN,
 		disks: map[string]storage.FS{}, awake: map[string]*testNode{}, roots: make(chan string, 8),
 	}
 	tb.Cleanup(func() {

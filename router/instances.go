@@ -43,6 +43,11 @@ type InstancePeers interface {
 // returns CodeUnknown: the caller may send it again with the same request id. Instances may be used
 // concurrently.
 type Instances struct {
+	// Moved is how long an attempt continues after the owner of its partition changes: an owner that
+	// gave it up in order has answered, and the answer is on its way. It must not be changed after the
+	// first use.
+	Moved time.Duration
+
 	node  string
 	local agent.Instances // the instances of this node; nil if it keeps none
 	table Table
@@ -53,7 +58,7 @@ type Instances struct {
 
 // NewInstances returns a router of the calls of the named node. local may be nil.
 func NewInstances(node string, local agent.Instances, table Table, peers InstancePeers) *Instances {
-	return &Instances{node: node, local: local, table: table, peers: peers, pings: newPings(peers), relay: true}
+	return &Instances{Moved: movedDefault, node: node, local: local, table: table, peers: peers, pings: newPings(peers), relay: true}
 }
 
 // Relayed returns a router for calls that another node sends through this one. It

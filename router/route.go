@@ -108,17 +108,16 @@ func callBy[T any](ctx context.Context, r *Instances, owning layout.Partition, t
 	return answer, err
 }
 
-// movedGrace is how long an attempt continues after the owner of its partition changes: an owner
-// that gave it up in order has answered, and the answer is on its way.
-const movedGrace = 500 * time.Millisecond
+// movedDefault is the default of Instances.Moved.
+const movedDefault = 500 * time.Millisecond
 
 // untilMoved ends an attempt under owning once the partition has had another owner or epoch for
-// movedGrace, including a change before the call.
+// Moved, including a change before the call.
 func (r *Instances) untilMoved(ctx context.Context, owning layout.Partition, end context.CancelCauseFunc) {
 	for {
 		changed := r.table.PartitionsChanged() // taken before the owner is read
 		if p := r.table.Partition(owning.ID); p.Owner != owning.Owner || p.Epoch != owning.Epoch {
-			if pause.For(ctx, movedGrace) {
+			if pause.For(ctx, r.Moved) {
 				end(errMoved)
 			}
 			return

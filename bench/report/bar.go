@@ -128,6 +128,7 @@ func bars() []Bar {
 		trial(TrialGrowth+" append-300", "append at 1,000,000 agents, against 10,000", true, 0.7, "×"),
 		trial(TrialGrowth+" get-1k", "get at 1,000,000 agents, against 10,000", true, 0.7, "×"),
 		trial(TrialFailover, "silence after the leader was killed, default settings", false, 0.3, "s"),
+		trial(TrialSilent, "silence after the leader's process was stopped and its connections stayed open, default settings", false, 1.5, "s"),
 		trial(TrialNoisy, "p99 of a scope's put beside a scope that 256 callers flood, against alone", false, 2, "×"),
 		trial(TrialNoisyLimited, "…if the policy of that scope allows 500 requests a second", false, 2, "×"),
 		trial(TrialThread, "append at entry 100,000 of a thread, against entry 100", true, 0.8, "×"),
@@ -140,6 +141,7 @@ const (
 	TrialGrowth       = "growth"
 	TrialThread       = "thread"
 	TrialFailover     = "failover"
+	TrialSilent       = "failover-silent"
 	TrialCatchUp      = "catch-up"
 	TrialCatchUpEmpty = "catch-up empty" // of a follower without data
 	TrialCatchUpLoad  = "catch-up empty under load"

@@ -18,7 +18,7 @@ import (
 	"dormouse/internal/freeport"
 )
 
-// startDormouse starts nodes with default settings and waits until all of them vote.
+// startDormouse starts nodes with default settings but those of the options, and waits until all of them vote.
 func startDormouse(ctx context.Context, s *System, o Options) error {
 	binary := filepath.Join(o.Bin, "dormoused")
 	if _, err := os.Stat(binary); err != nil {
@@ -66,6 +66,9 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 		environ, err := secured.environ(name)
 		if err != nil {
 			return err
+		}
+		if o.Memory != "" {
+			environ = append(environ, "DORMOUSE_STORAGE__MEMORY="+o.Memory)
 		}
 		p, err := launch(spec{
 			command: command, environ: environ, dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),

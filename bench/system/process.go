@@ -87,6 +87,16 @@ func (p *Process) Kill() error {
 	return nil
 }
 
+// Freeze stops the process and its group where they are, with SIGSTOP: to others it looks
+// like a machine that vanishes without a word, since its connections stay open and nothing
+// answers. Kill ends it.
+func (p *Process) Freeze() error {
+	if err := syscall.Kill(-p.PID(), syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("freeze %s: %w", p.Command[0], err)
+	}
+	return nil
+}
+
 // stopMax bounds an orderly stop.
 const stopMax = time.Minute
 

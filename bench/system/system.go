@@ -22,6 +22,7 @@ type Options struct {
 	Bin     string   // directory of dormoused and dormbench-etcd
 	Nodes   int      // number of nodes of a replicated system; 0 means NodesDefault
 	Profile []string // addresses for the profiles of each dormoused; empty means no profiles
+	Memory  string   // storage.memory of each dormoused, such as 512MiB; "" means the memory of the machine
 	Redis   bool     // whether the nodes of Dormouse serve the protocol of Redis too
 	HTTPS   bool     // whether the nodes of DormouseSecured serve HTTP over TLS too
 }

@@ -61,6 +61,7 @@ type Options struct {
 	Meta      Meta            // sent to the others
 	Seeds     func() []string // gossip addresses of all members that the log knows; called every 10 to 30 s
 	OnEvent   func(Seen)      // called by Run after a member joined, changed or left, with its newest state; not for Suspect; may be nil
+	WAN       bool            // intervals for wide networks, in which a round trip takes up to a second
 	Transport Transport       // nil means UDP and TCP
 	Logger    hclog.Logger
 }
@@ -117,6 +118,9 @@ func New(o Options) (*Gossip, error) {
 
 func (o Options) config() (*memberlist.Config, error) {
 	c := memberlist.DefaultLANConfig()
+	if o.WAN {
+		c = memberlist.DefaultWANConfig()
+	}
 	var err error
 	if c.BindAddr, c.BindPort, err = splitAddr(o.BindAddr); err != nil {
 		return nil, err
@@ -144,7 +148,9 @@ func (o Options) config() (*memberlist.Config, error) {
 	c.Transport = o.Transport
 	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (docs/hazards.md, G5)
 	c.DeadNodeReclaimTime = reclaimAfter
-	c.TCPTimeout = streamTimeout
+	if !o.WAN {
+		c.TCPTimeout = streamTimeout
+	}
 	c.Logger = standard(o.Logger)
 	return c, nil
 }

@@ -11,12 +11,16 @@ const MetaBytesMax = 255
 
 const metaVersion = 1
 
+// fieldsLeast is the number of fields that every version sends.
+const fieldsLeast = 5
+
 // Meta is what a node says of itself. It is not authenticated: use it as a hint.
 type Meta struct {
 	RaftAddr string
 	GRPCAddr string
 	HTTPAddr string
 	Version  string
+	Timing   string // the named set of times that it was configured with; "" from nodes that do not tell
 }
 
 // card is everything that is sent with a node's name.
@@ -27,7 +31,7 @@ type card struct {
 }
 
 func (c *card) fields() []*string {
-	return []*string{&c.incarnation, &c.RaftAddr, &c.GRPCAddr, &c.HTTPAddr, &c.Version}
+	return []*string{&c.incarnation, &c.RaftAddr, &c.GRPCAddr, &c.HTTPAddr, &c.Version, &c.Timing}
 }
 
 func (c card) encode() ([]byte, error) {
@@ -57,7 +61,10 @@ func decodeCard(raw []byte) (card, error) {
 	}
 	c.leaving = raw[1]&1 != 0
 	rest := raw[2:]
-	for _, field := range c.fields() {
+	for i, field := range c.fields() {
+		if len(rest) == 0 && i >= fieldsLeast {
+			break // an earlier version has sent it
+		}
 		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
 			return card{}, errors.New("gossip metadata is truncated")
 		}

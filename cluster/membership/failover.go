@@ -14,37 +14,51 @@ import (
 	"dormouse/internal/pause"
 )
 
-const (
-	// probeMax bounds one connection attempt to the leader, and one request to a voter.
-	probeMax = 200 * time.Millisecond
-	// agreeMax bounds how long a voter waits until others agree that the leader's process
-	// has ended. Then Raft's own timeout ends the term.
-	agreeMax = time.Second
-	// agreeEvery is the time between two rounds of requests.
-	agreeEvery = 10 * time.Millisecond
-	// standAfter is how long a voter waits for each voter that is to stand before it.
-	standAfter = 150 * time.Millisecond
-)
+// agreeEvery is the time between two rounds of requests.
+const agreeEvery = 10 * time.Millisecond
 
-// Failover makes a voter stand for election as soon as the leader's process has ended,
-// before Raft's timeout. When a process ends, its connections are closed, and its port
-// refuses others: a partition or a slow node does not look so. Voters stand only if a
-// majority of all voters agrees, and the one with the most entries stands first. Safety
-// does not depend on any of this: Raft elects as it always does.
+// FailoverTiming is how fast voters replace a leader before Raft's timeout.
+type FailoverTiming struct {
+	// Silence is how long a voter waits without a message of the leader before it looks
+	// whether the leader still answers; 0 means that it never looks. A leader sends a
+	// heartbeat every tenth to fifth of Raft's heartbeat timeout.
+	Silence time.Duration
+	// Answer is how long a leader has to answer then.
+	Answer time.Duration
+	// Probe bounds one connection attempt to a leader that may have ended, and one request
+	// to a voter.
+	Probe time.Duration
+	// Agree bounds how long a voter waits until others agree. Then Raft's own timeout ends
+	// the term.
+	Agree time.Duration
+	// Stand is how long a voter waits for each voter that is to stand before it.
+	Stand time.Duration
+}
+
+// Failover makes a voter stand for election as soon as the leader's process has ended or
+// does not answer, before Raft's timeout. When a process ends, its connections are closed,
+// and its port refuses others: a partition or a slow node does not look so. A machine that
+// vanishes, or a process that hangs, sends no heartbeats and answers no handshake. Voters
+// stand only if a majority of all voters agrees, and the one with the most entries stands
+// first. Safety does not depend on any of this: Raft elects as it always does.
 type Failover struct {
 	*Roster
 	Guard  *transport.Guard
 	Stream *transport.Stream
+	Timing FailoverTiming
 	Logger hclog.Logger
 
 	closed chan transport.Identity // capacity 16: nodes whose last connection was closed
-	ended  atomic.Pointer[endedLeader]
+	lost   atomic.Pointer[lostLeader]
 }
 
-// endedLeader is a leader whose process has ended, as far as this node can see.
-type endedLeader struct {
-	node string
-	term uint64
+// lostLeader is a leader whose process has ended or does not answer, as far as this node
+// can see.
+type lostLeader struct {
+	node   string
+	term   uint64
+	silent bool      // it does not answer; it may have ended or not
+	heard  time.Time // its last message, if it is silent
 }
 
 // NewFailover returns a Failover without its parts. Closed may be called at once.
@@ -58,19 +72,24 @@ func (f *Failover) Closed(peer transport.Identity) {
 	}
 }
 
-// LeaderEnded reports whether the process of this term's leader has ended, as far as this
-// node can see.
+// LeaderEnded reports whether the process of this term's leader has ended or does not
+// answer, as far as this node can see.
 func (f *Failover) LeaderEnded() bool {
-	ended := f.ended.Load()
-	return ended != nil && ended.term == f.Raft.CurrentTerm()
+	lost := f.lost.Load()
+	return lost != nil && lost.term == f.Raft.CurrentTerm() && (!lost.silent || lost.heard.Equal(f.Raft.LastContact()))
 }
 
 // Run watches the leader's process until ctx ends.
 func (f *Failover) Run(ctx context.Context) error {
+	silence := time.NewTimer(f.untilSilent())
+	defer silence.Stop()
 	for {
 		select {
 		case peer := <-f.closed:
 			f.consider(ctx, peer)
+		case <-silence.C:
+			f.considerSilent(ctx)
+			silence.Reset(f.untilSilent())
 		case <-ctx.Done():
 			return nil
 		}
@@ -85,19 +104,24 @@ func (f *Failover) consider(ctx context.Context, peer transport.Identity) {
 	if string(leader) != peer.Node || peer.Node == f.Self.Node {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, agreeMax)
+	ctx, cancel := context.WithTimeout(ctx, f.Timing.Agree)
 	defer cancel()
-	if !f.hasEnded(ctx, string(addr), peer) {
-		return
+	if f.hasEnded(ctx, string(addr), peer) {
+		f.replace(ctx, &lostLeader{node: peer.Node, term: term})
 	}
-	f.ended.Store(&endedLeader{peer.Node, term})
+}
+
+// replace makes this node stand for election once a majority of all voters agrees that the
+// leader is lost, until ctx ends.
+func (f *Failover) replace(ctx context.Context, lost *lostLeader) {
+	f.lost.Store(lost)
 	if !f.isVoter(f.Self.Node) {
 		return
 	}
 	for f.LeaderEnded() {
-		rank, agreed := f.rank(ctx, peer.Node, term)
-		if agreed && pause.For(ctx, time.Duration(rank)*standAfter) && f.LeaderEnded() {
-			f.Logger.Info("the leader's process has ended: this node stands for election", "leader", peer.Node, "term", term)
+		rank, agreed := f.rank(ctx, lost.node, lost.term)
+		if agreed && pause.For(ctx, time.Duration(rank)*f.Timing.Stand) && f.LeaderEnded() {
+			f.Logger.Info("the leader is lost: this node stands for election", "leader", lost.node, "term", lost.term, "silent", lost.silent)
 			if err := f.Guard.Stand(f.Self.Node); err != nil {
 				f.Logger.Warn("this node did not stand for election", "error", err)
 			}
@@ -129,7 +153,7 @@ func (f *Failover) hasEnded(ctx context.Context, addr string, peer transport.Ide
 
 // probe returns the identity of the process that answers at a node's address.
 func (f *Failover) probe(ctx context.Context, addr string) (transport.Identity, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeMax)
+	ctx, cancel := context.WithTimeout(ctx, f.Timing.Probe)
 	defer cancel()
 	c, err := f.Stream.DialPeer(ctx, addr)
 	if err != nil {
@@ -141,7 +165,7 @@ func (f *Failover) probe(ctx context.Context, addr string) (transport.Identity, 
 }
 
 // rank returns how many voters are to stand before this node, if a majority of all voters
-// agrees that the leader's process has ended.
+// agrees that the leader is lost.
 func (f *Failover) rank(ctx context.Context, leader string, term uint64) (rank int, agreed bool) {
 	voters := f.OtherVoters(f.Self.Node)
 	answers := make([]PeerStatus, len(voters))
@@ -151,7 +175,7 @@ func (f *Failover) rank(ctx context.Context, leader string, term uint64) (rank i
 			continue
 		}
 		asking.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, probeMax)
+			ctx, cancel := context.WithTimeout(ctx, f.Timing.Probe)
 			defer cancel()
 			answers[i], _ = f.status(ctx, string(v.Address)) // one that does not answer does not agree
 		})

@@ -43,7 +43,7 @@ func TestAProcessHasEndedIfAnotherOneAnswers(t *testing.T) {
 		disk := raft.NewInmemStore()
 		first, before := listening(t, network, "n2", disk)
 		f := NewFailover()
-		f.Stream = mine
+		f.Stream, f.Timing.Probe = mine, 200*time.Millisecond
 		ended := func(process string) bool {
 			return f.hasEnded(t.Context(), "n2:raft", transport.Identity{Node: "n2", Process: process})
 		}

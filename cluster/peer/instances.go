@@ -18,10 +18,6 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// connectMax bounds the wait of a call on an instance for a connection to its owner.
-// After that the call was definitely not sent, and the owner may have changed.
-const connectMax = time.Second
-
 // Instances implements router.InstancePeers: the instances that the node at addr
 // owns. A call that fails after it was sent has code unknown, unless it can be
 // repeated.
@@ -87,15 +83,15 @@ func (c connected) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 // ready returns the link to the peer once its connection is established.
 func (c connected) ready(ctx context.Context) (*link, error) {
 	l, err := c.pool.link(c.addr)
-	if err == nil && !ready(ctx, l.conn) {
+	if err == nil && !ready(ctx, l.conn, c.pool.Connect) {
 		err = unreachable("no connection to the peer %s", c.addr)
 	}
 	return l, err
 }
 
-// ready waits for the connection, at most connectMax.
-func ready(ctx context.Context, conn *grpc.ClientConn) bool {
-	ctx, cancel := context.WithTimeout(ctx, connectMax)
+// ready waits for the connection, at most as long as given.
+func ready(ctx context.Context, conn *grpc.ClientConn, atMost time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	for {
 		state := conn.GetState()

@@ -26,10 +26,11 @@ import (
 // pingEvery is the time between two keepalive pings to a silent peer.
 const pingEvery = 10 * time.Second
 
-// deposedGrace is how long a node that does not lead any more has to answer the
-// commits that it was sent. A node answers all of them at once when it steps down;
-// only an unreachable node does not.
-const deposedGrace = 500 * time.Millisecond
+// Defaults of a Pool's fields.
+const (
+	deposedDefault = 500 * time.Millisecond
+	connectDefault = time.Second
+)
 
 // Dial connects to a node's peer address, such as cluster.Group.DialPeer.
 type Dial func(ctx context.Context, addr string) (net.Conn, error)
@@ -37,6 +38,16 @@ type Dial func(ctx context.Context, addr string) (net.Conn, error)
 // Pool keeps one gRPC connection to each peer. It implements membership.Peers and
 // router.Peers. Its methods may be called concurrently.
 type Pool struct {
+	// Deposed is how long a node that does not lead any more has to answer the commits
+	// that it was sent. A node answers all of them at once when it steps down; only an
+	// unreachable node does not. It must not be changed after the first use.
+	Deposed time.Duration
+	// Connect bounds one attempt to connect, which takes some round trips, and the wait of
+	// a call on an instance for a connection to its owner: after that the call was
+	// definitely not sent, and the owner may have changed. It must not be changed after the
+	// first use.
+	Connect time.Duration
+
 	dial Dial
 	ctx  context.Context //nolint:containedctx // ends with the pool; its streams end with it
 	stop context.CancelFunc
@@ -62,7 +73,7 @@ type link struct {
 
 // NewPool returns a pool that connects with dial.
 func NewPool(dial Dial) *Pool {
-	p := &Pool{dial: dial, links: map[string]*link{}}
+	p := &Pool{Deposed: deposedDefault, Connect: connectDefault, dial: dial, links: map[string]*link{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -207,7 +218,7 @@ func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done fun
 	done(agent.Result{}, agent.Errorf(agent.CodeUnavailable, "the stream to the leader at %s has broken", addr))
 }
 
-// Leads implements router.Peers: after deposedGrace it ends the streams of commits
+// Leads implements router.Peers: after Deposed it ends the streams of commits
 // to nodes other than addr. The outcome of the commits that were sent to them is
 // then unknown; the others were definitely not applied.
 func (p *Pool) Leads(addr string) {
@@ -215,7 +226,7 @@ func (p *Pool) Leads(addr string) {
 	defer p.mu.Unlock()
 	if p.leads != addr {
 		p.leads = addr
-		time.AfterFunc(deposedGrace, func() { p.endDeposed(addr) })
+		time.AfterFunc(p.Deposed, func() { p.endDeposed(addr) })
 	}
 }
 
@@ -286,7 +297,7 @@ func (p *Pool) link(addr string) (*link, error) {
 		// A peer that comes back must be found within a heartbeat or two.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
-			MinConnectTimeout: time.Second,
+			MinConnectTimeout: p.Connect,
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingEvery / 2}),
 		grpc.WithDisableServiceConfig(),

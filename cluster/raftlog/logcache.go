@@ -6,10 +6,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// logCacheBytes bounds the memory of recent entries. Applying, and replication to a
-// follower that keeps up, need the last few; 32 MiB is 64 batches of the largest
-// size.
-const logCacheBytes = 32 << 20
+// CacheBytes is the size of the cache of recent entries by default. Applying, and
+// replication to a follower that keeps up, need the last few; 32 MiB is 64 batches of
+// the largest size.
+const CacheBytes = 32 << 20
 
 // cachedLogs keeps the newest entries in memory, so that replication and applying
 // do not read them from the disk. raft.NewLogCache bounds only the number of
@@ -93,6 +93,13 @@ func (s *cachedLogs) forget(lowest, highest uint64) {
 func (s *cachedLogs) drop(index uint64) {
 	s.bytes -= entryBytes(s.entries[index])
 	delete(s.entries, index)
+}
+
+// size returns the bytes of the cached entries.
+func (s *cachedLogs) size() int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.bytes
 }
 
 func (s *cachedLogs) clear() {

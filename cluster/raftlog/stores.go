@@ -2,6 +2,7 @@ package raftlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type Options struct {
 	Fatal        func(error)   // ends the process; called at most once
 	hang         time.Duration // 0 means hangDefault
 	AcceptDamage bool          // vote although the log's tail is missing
+	CacheBytes   int64         // of recent entries in memory; 0 means CacheBytes
 	Reserve      int64         // bytes that must be free to accept writes; 0 means a share of the disk
 	// Rebase makes the state itself the newest snapshot, if damage was accepted and
 	// the state is ahead of what is left of the log. nil means that the state cannot
@@ -68,6 +70,7 @@ type Stores struct {
 	OwnEntries *ownEntryCheck
 	Newest     *NewestSnapshot
 	Disk       *DiskWatch // nil in memory
+	cache      *cachedLogs
 	engines    *Engines
 
 	closeOnce sync.Once
@@ -150,9 +153,10 @@ func (s *Stores) stack(o Options) error {
 		s.Disk = NewDiskWatch(o.Dir, o.probe, o.Logger)
 		s.Disk.asked = o.Reserve
 	}
-	s.Logs = snapTerm{LogStore: newCachedLogs(s.OwnEntries, logCacheBytes), newest: s.Newest}
+	s.cache = newCachedLogs(s.OwnEntries, cmp.Or(o.CacheBytes, CacheBytes))
+	s.Logs = snapTerm{LogStore: s.cache, newest: s.Newest}
 	if seededbug.Is(seededbug.NoSnapshotTerm) {
-		s.Logs = newCachedLogs(s.OwnEntries, logCacheBytes)
+		s.Logs = s.cache
 	}
 	s.Stable = s.Votes
 	if o.Snapshots != nil {
@@ -226,6 +230,9 @@ func (s *Stores) Writable() error {
 func (s *Stores) LogBytes() (sinceSnapshot, total int64) {
 	return s.Meter.after(s.Newest.Index()), s.Meter.after(0)
 }
+
+// CachedBytes returns the size of the recent entries in memory, and its bound.
+func (s *Stores) CachedBytes() (bytes, bytesMax int64) { return s.cache.size(), s.cache.bytesMax }
 
 // Truncations returns how many suffixes of the log were removed since it was opened, because another
 // leader's entries replaced them.

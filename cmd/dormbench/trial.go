@@ -24,7 +24,9 @@ var trials = []struct {
 	run        func(*stage, context.Context) ([]report.Trial, error)
 }{
 	{report.TrialFailover, "kill -9 of the leader under load: time without acknowledged writes", (*stage).failover},
-	{report.TrialGrowth, "put, append and get with many agents compared with 10,000; and the memory of a node", (*stage).growth},
+	{report.TrialSilent, "the leader falls silent under load, its connections open (SIGSTOP): time without acknowledged writes", (*stage).failoverSilent},
+	{report.TrialGrowth, "put, append and get with many agents compared with 10,000", (*stage).growth},
+	{report.TrialMemory, "the memory of a node with many agents that may use 512 MiB", (*stage).memory},
 	{report.TrialThread, "append at entry 100,000 of a thread compared with entry 100", (*stage).thread},
 	{report.TrialCatchUp, "a follower catches up by a snapshot after it was stopped, and after it lost its data", (*stage).catchUp},
 	{report.TrialNoisy, "p99 of a quiet scope alone, and beside a scope that 256 callers flood", (*stage).noisy},
@@ -55,6 +57,7 @@ func trialNames(given []string) ([]string, error) {
 // sizeFlags are the flags for the sizes of the trials.
 type sizeFlags struct {
 	agents         int
+	nodeMemory     string
 	growthFor      time.Duration
 	coldMiB        int
 	catchUpMiB     int
@@ -64,13 +67,14 @@ type sizeFlags struct {
 }
 
 func (s *sizeFlags) define(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth: number of agents")
-	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth: length of each measurement; long enough that its writes are compacted")
+	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth and memory: number of agents")
+	cmd.Flags().StringVar(&s.nodeMemory, "node-memory", "4GiB", "growth: memory that each node may use")
+	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth and memory: length of each measurement; long enough that its writes are compacted")
 	cmd.Flags().IntVar(&s.coldMiB, "cold-mib", 10<<10, "cold-start: MiB of data on the node's disk")
 	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB written while the follower is stopped (0 skips this part)")
 	cmd.Flags().IntVar(&s.catchUpEntries, "catch-up-entries", 1_000_000, "catch-up: entries of the log when the follower loses its data (0 skips this part)")
 	cmd.Flags().IntVar(&s.threadRevs, "thread-entries", 100_000, "thread: entries of the long thread")
-	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover: how long to observe after the kill")
+	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover and failover-silent: how long to observe after the leader was lost")
 }
 
 func (s *sizeFlags) check() error {
@@ -86,7 +90,7 @@ func (s *sizeFlags) check() error {
 func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
-		Use: "trial NAME", Short: "Run one trial once: failover, growth, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
+		Use: "trial NAME", Short: "Run one trial once: failover, failover-silent, growth, memory, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
 		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {
@@ -142,11 +146,17 @@ func (a *app) try(ctx context.Context, name string, st *stage) ([]report.Trial, 
 
 // with starts a system, calls do, and ends the system.
 func (st *stage) with(ctx context.Context, name string, nodes int, do func(*system.System, load.Driver) error) (err error) {
+	return st.withOptions(ctx, name, system.Options{Nodes: nodes}, do)
+}
+
+// withOptions is with for a system with options, of which it sets the directories.
+func (st *stage) withOptions(ctx context.Context, name string, o system.Options, do func(*system.System, load.Driver) error) (err error) {
 	dir, err := st.home.fresh()
 	if err != nil {
 		return err
 	}
-	s, err := system.Start(ctx, name, system.Options{Dir: dir, Bin: st.home.bin, Nodes: nodes})
+	o.Dir, o.Bin = dir, st.home.bin
+	s, err := system.Start(ctx, name, o)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}

@@ -36,6 +36,16 @@ func leads(ctx context.Context, s *system.System, d load.Driver) (int, error) {
 
 // failover kills the leader of each replicated system.
 func (st *stage) failover(ctx context.Context) ([]report.Trial, error) {
+	return st.lose(ctx, report.TrialFailover, "from the kill on", (*system.Process).Kill)
+}
+
+// failoverSilent freezes the leader of each replicated system.
+func (st *stage) failoverSilent(ctx context.Context) ([]report.Trial, error) {
+	return st.lose(ctx, report.TrialSilent, "from the SIGSTOP on", (*system.Process).Freeze)
+}
+
+// lose measures how long nothing is acknowledged after how has been done to the leader.
+func (st *stage) lose(ctx context.Context, trial, since string, how func(*system.Process) error) ([]report.Trial, error) {
 	var found []report.Trial
 	for _, name := range []string{system.Dormouse, system.Etcd} {
 		if !slices.Contains(st.systems, name) {
@@ -43,7 +53,7 @@ func (st *stage) failover(ctx context.Context) ([]report.Trial, error) {
 		}
 		var gap silence
 		err := st.with(ctx, name, 0, func(s *system.System, d load.Driver) error {
-			return st.killUnderLoad(ctx, s, d, &gap)
+			return st.loseUnderLoad(ctx, s, d, how, &gap)
 		})
 		var absent *system.AbsentError
 		if errors.As(err, &absent) {
@@ -54,20 +64,20 @@ func (st *stage) failover(ctx context.Context) ([]report.Trial, error) {
 			return nil, err
 		}
 		found = append(found, report.Trial{
-			Name: report.TrialFailover, System: name, Value: gap.longest.Seconds(), Unit: "s",
-			Note: fmt.Sprintf("the longest time without an acknowledged write from the kill on, %d callers", failoverCallers),
+			Name: trial, System: name, Value: gap.longest.Seconds(), Unit: "s",
+			Note: fmt.Sprintf("the longest time without an acknowledged write %s, %d callers", since, failoverCallers),
 		})
 	}
 	return found, nil
 }
 
-func (st *stage) killUnderLoad(ctx context.Context, s *system.System, d load.Driver, gap *silence) error {
+func (st *stage) loseUnderLoad(ctx context.Context, s *system.System, d load.Driver, how func(*system.Process) error, gap *silence) error {
 	leader, err := leads(ctx, s, d)
 	if err != nil {
 		return err
 	}
 	w, _ := load.ByName("put-1k")
-	var killing sync.WaitGroup
+	var losing sync.WaitGroup
 	var failed error
 	_, err = load.Run(ctx, d, load.Options{
 		Workload: w, Callers: failoverCallers, Warmup: failoverAfter, Duration: st.size.failoverFor, Prefix: "failover",
@@ -81,13 +91,13 @@ func (st *stage) killUnderLoad(ctx context.Context, s *system.System, d load.Dri
 				gap.ends(time.Now())
 				return
 			}
-			killing.Go(func() {
+			losing.Go(func() {
 				gap.begins(time.Now())
-				failed = s.Nodes[leader].Kill()
+				failed = how(s.Nodes[leader])
 			})
 		},
 	})
-	killing.Wait()
+	losing.Wait()
 	return errors.Join(err, failed)
 }
 

@@ -20,7 +20,7 @@ type runFlags struct {
 	seed                uint64
 	nodes, processes    int
 	dir, binary         string
-	previous            string
+	previous, timing    string
 	network             string
 	bug                 string
 	endpoints           string
@@ -72,6 +72,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.dir, "dir", "", "new directory for the run's files (default"+runsDir+"/TIME-run)")
 	flags.StringVar(&f.binary, "binary", "", "path of dormoused (default: built from this checkout)")
 	flags.StringVar(&f.previous, "previous", "", "path of an older dormoused: every other node starts with it, and the nemesis mixed changes them")
+	flags.StringVar(&f.timing, "timing", "", "cluster.timing of all nodes: lan or wan (default: drawn from the seed)")
 	flags.StringVar(&f.network, "network", networkAuto, "auto: network namespaces if the machine allows them; loopback: fewer faults, no root")
 	flags.StringVar(&f.bug, "bug", "", "seeded bug to enable (see selftest)")
 	flags.StringVar(&f.endpoints, "endpoints", "", "gRPC addresses of an existing cluster, comma-separated; run then starts no cluster")
@@ -83,7 +84,7 @@ func (a *app) runCommand() *cobra.Command {
 // options checks the flags and fills in the defaults.
 func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 	o := jepsen.Options{
-		Time: f.time, Seed: f.seed, Nodes: f.nodes, Processes: f.processes, Dir: f.dir, Binary: f.binary, Previous: f.previous, Bug: f.bug,
+		Time: f.time, Seed: f.seed, Nodes: f.nodes, Processes: f.processes, Dir: f.dir, Binary: f.binary, Previous: f.previous, Bug: f.bug, Timing: f.timing,
 		Loopback: f.network == networkLoopback,
 	}
 	var err error
@@ -107,7 +108,7 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 		return o, err
 	}
 	if o.Target != nil && f.workloads == everything {
-		o.Workloads = catalog.WithoutPrograms(o.Workloads)
+		o.Workloads = catalog.Portable(o.Workloads)
 	}
 	if !cmd.Flags().Changed("seed") {
 		o.Seed = rand.Uint64N(1 << 32) // few digits, which are easy to copy by hand
@@ -126,7 +127,7 @@ func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
 		}
 		return nil, nil
 	}
-	for _, own := range []string{"binary", "previous", "network", "bug"} {
+	for _, own := range []string{"binary", "previous", "timing", "network", "bug"} {
 		if cmd.Flags().Changed(own) {
 			return nil, cli.Usagef("--%s is not possible with --endpoints: leave out one of them", own)
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// ApplyCacheBytesMax bounds the rows that apply keeps in memory. At about 300 bytes a row it holds
-// the metas of 100,000 busy threads, checkpoints and clients.
-const ApplyCacheBytesMax = 32 << 20
+// ApplyCacheBytes is how many bytes of rows apply keeps in memory by default. At about 300 bytes a row
+// it holds the metas of 100,000 busy threads, checkpoints and clients.
+const ApplyCacheBytes = 32 << 20
 
 // rowOverhead is the cost of a row besides its key and value.
 const rowOverhead = 160
@@ -58,6 +58,9 @@ func (h *ApplyCache) set(key string, value []byte) {
 }
 
 func (h *ApplyCache) remove(key string) { h.rows.Remove(key) }
+
+// Bytes returns the size of the rows in the cache.
+func (h *ApplyCache) Bytes() int { return h.bytes }
 
 // Len returns the number of rows in the cache.
 func (h *ApplyCache) Len() int { return h.rows.Len() }

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// readCacheBytesMax bounds the rows that reads keep in memory.
-	readCacheBytesMax = 32 << 20
+	// ReadCacheBytes is how many bytes of rows reads keep in memory by default.
+	ReadCacheBytes = 32 << 20
 	// readCacheRowMax is the longest row that is cached.
 	readCacheRowMax = 16 << 10
 	// readCacheShards is the number of shards, each with its own lock.
@@ -26,8 +26,9 @@ const (
 // being applied since before the view was made. The epoch detects that: it is odd while an entry is
 // being applied.
 type ReadCache struct {
-	epoch  atomic.Uint64
-	shards [readCacheShards]readCacheShard
+	epoch    atomic.Uint64
+	shardMax int // bytes of each shard
+	shards   [readCacheShards]readCacheShard
 }
 
 type readCacheShard struct {
@@ -42,9 +43,9 @@ type cachedRow struct {
 	at    uint64
 }
 
-// NewReadCache returns an empty cache.
-func NewReadCache() *ReadCache {
-	w := &ReadCache{}
+// NewReadCache returns an empty cache that holds at most bytesMax bytes.
+func NewReadCache(bytesMax int64) *ReadCache {
+	w := &ReadCache{shardMax: int(bytesMax / readCacheShards)}
 	for i := range w.shards {
 		s := &w.shards[i]
 		rows, err := simplelru.NewLRU(math.MaxInt, func(key string, row cachedRow) { s.bytes -= rowBytes(key, row.value) })
@@ -98,7 +99,7 @@ func (w *ReadCache) Keep(key string, value []byte, index, epoch uint64) {
 		return
 	}
 	s.rows.Add(key, cachedRow{value: value, at: index})
-	for s.bytes += rowBytes(key, value); s.bytes > readCacheBytesMax/readCacheShards; {
+	for s.bytes += rowBytes(key, value); s.bytes > w.shardMax; {
 		s.rows.RemoveOldest()
 	}
 }
@@ -136,6 +137,17 @@ func (w *ReadCache) Len() (n int) {
 		s.mu.Unlock()
 	}
 	return n
+}
+
+// Bytes returns the size of the rows in the cache.
+func (w *ReadCache) Bytes() (bytes int64) {
+	for i := range w.shards {
+		s := &w.shards[i]
+		s.mu.Lock()
+		bytes += int64(s.bytes)
+		s.mu.Unlock()
+	}
+	return bytes
 }
 
 func (w *ReadCache) clear() {

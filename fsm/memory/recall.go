@@ -13,8 +13,9 @@ import (
 	"dormouse/storage"
 )
 
-// RecallBytesMax bounds the in-memory indexes of all agents' memories: see recall.Cache.
-const RecallBytesMax = 512 << 20
+// RecallBytes is how many bytes the in-memory indexes of all agents' memories have by default: see
+// recall.Cache.
+const RecallBytes = 512 << 20
 
 // fusedMax is how many of the best of each ranking a hybrid recall merges.
 const fusedMax = agent.RecallLimitMax

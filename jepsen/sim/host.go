@@ -270,7 +270,7 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	c.Auth.Mode, c.Tracing.Sample, c.Log.SlowCall = config.AuthOff, 0, 0
 	c.Cluster.Bootstrap, c.Cluster.Timing = h.founds, h.knobs.Timing
 	c.Placement.Lease = h.cluster.lease
-	c.Storage.CacheBytes = h.knobs.CacheBytes
+	c.Storage.CacheBytes, c.Storage.Memory = h.knobs.CacheBytes, "512MiB" // alike on each machine
 	c.Raft.SnapshotBytes, c.Raft.SnapshotEntries = h.knobs.SnapshotBytes, h.knobs.SnapshotEntries
 	c.Raft.TrailingBytes, c.Raft.TrailingEntries = h.knobs.TrailingBytes, h.knobs.TrailingEntries
 	for _, other := range h.cluster.hosts {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dormouse/config"
 	"dormouse/jepsen/sim/simnet"
 )
 
@@ -61,7 +62,7 @@ func DrawPlan(o Options) (Plan, error) {
 			Loss:   oneOf(draw, 0, 0, 0.0001), Duplicate: oneOf(draw, 0, 0.01),
 		},
 	}
-	timing := oneOf(draw, "default", "lan")
+	timing := oneOf(draw, config.TimingLAN, config.TimingWAN)
 	for range o.Nodes {
 		p.Knobs = append(p.Knobs, drawKnobs(draw, timing))
 	}

@@ -13,7 +13,7 @@ export const navigation = [
   {
     text: 'Run a cluster',
     items: [
-      page('Operations', 'operations'), page('Deployment', 'deployment'), page('Observability', 'observability'), page('Console', 'console'), page('Backups', 'backups'), page('Recovery', 'recovery'),
+      page('Operations', 'operations'), page('Deployment', 'deployment'), page('Sizing', 'sizing'), page('Observability', 'observability'), page('Console', 'console'), page('Backups', 'backups'), page('Recovery', 'recovery'),
       page('Losing a majority', 'lost-majority'), page('Settings', 'settings'), page('Limits', 'limits'), page('Tenants', 'tenants'),
     ],
   },

@@ -1,0 +1,87 @@
+package client_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"dormouse/agent"
+	"dormouse/client"
+)
+
+// muteConn is a connection over which nothing comes back while it is muted.
+type muteConn struct {
+	net.Conn
+	muted *atomic.Bool
+}
+
+func (c muteConn) Read(b []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(b)
+		if err != nil || !c.muted.Load() {
+			return n, err
+		}
+	}
+}
+
+// A node that vanishes without a word delays a call by twice the silence, not by a whole attempt: its
+// other calls go to another node at once, and each is applied once.
+func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		a, b := &fake{}, &fake{}
+		w.serve("a", a, a)
+		w.serve("b", b, b)
+		var muted atomic.Bool
+		dial := func(ctx context.Context, addr string) (net.Conn, error) {
+			conn, err := w.dial(ctx, addr)
+			if err != nil || addr != "a" {
+				return conn, err
+			}
+			return muteConn{conn, &muted}, nil
+		}
+		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		muted.Store(true)
+		began := time.Now()
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 1100*time.Millisecond {
+			t.Errorf("the commit took %v", took)
+		}
+		if len(b.seen()) != 1 {
+			t.Errorf("b served %d commits", len(b.seen()))
+		}
+	})
+}
+
+// A node that is slow to answer a call, but answers others, keeps the call.
+func TestACallThatTakesLongStaysAtItsNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		a, b := &fake{submit: func(_ context.Context, _ agent.Commit, done func(agent.Result, error)) {
+			time.AfterFunc(2900*time.Millisecond, func() { done(agent.Result{}, nil) })
+		}}, &fake{}
+		w.serve("a", a, a)
+		w.serve("b", b, b)
+		c := w.client(client.Options{Endpoints: []string{"a", "b"}, Fixed: true})
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		if len(a.seen()) != 1 || len(b.seen()) != 0 {
+			t.Errorf("a served %d commits, b %d", len(a.seen()), len(b.seen()))
+		}
+	})
+}
