@@ -204,6 +204,7 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
+		w.settled()
 		cut := w.awake[w.follower().name]
 		theirs := someOf(w, cut.name, cut)
 		seen := make([]uint64, layout.Partitions)
