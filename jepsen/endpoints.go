@@ -94,7 +94,7 @@ func (s *targetStage) dial(scope string, roam bool, addrs ...string) (*client.Cl
 }
 
 // web implements stage: such a cluster is called over gRPC only.
-func (*targetStage) web() (http.RoundTripper, string) { return nil, "" }
+func (*targetStage) web() http.RoundTripper { return nil }
 
 // command implements stage.
 func (*targetStage) command([]string) command.Run { return nil }

@@ -42,7 +42,7 @@ func (o Options) resolve() (Options, error) {
 	if len(o.Workloads) == 0 {
 		o.Workloads = catalog.Names()
 		if o.Target != nil {
-			o.Workloads = catalog.WithoutPrograms(o.Workloads)
+			o.Workloads = catalog.Portable(o.Workloads)
 		}
 	}
 	if len(o.Nemeses) == 0 {
@@ -83,6 +83,9 @@ func (o Options) resolve() (Options, error) {
 	}
 	if o.Target != nil && catalog.NeedsPrograms(o.Workloads) {
 		wrong = append(wrong, errors.New("workload host needs programs, which run only beside a cluster that the harness starts: leave it out"))
+	}
+	if o.Target != nil && catalog.NeedsTokens(o.Workloads) {
+		wrong = append(wrong, errors.New("workload tokens creates tokens, which needs a cluster that the harness starts: leave it out"))
 	}
 	if o.Dir == "" {
 		wrong = append(wrong, errors.New("no directory is given for the run's files"))

@@ -14,6 +14,7 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/report"
+	"dormouse/jepsen/workload"
 )
 
 const (
@@ -47,7 +48,7 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 	if o.Target != nil {
 		r.stage, err = openTarget(ctx, o)
 	} else {
-		r.stage, err = openBed(ctx, o, r.exited)
+		r.stage, err = openBed(ctx, o, r.redisScope(), r.exited)
 	}
 	if err != nil {
 		return nil, err
@@ -75,6 +76,7 @@ type run struct {
 	record  *history.Recorder
 	live    atomic.Pointer[history.Recorder] // record, set once the cluster has started: for other goroutines
 	tally   tally
+	dialled atomic.Int64 // number of HTTP clients so far; numbers them
 }
 
 // play records the history and then closes the stage.
@@ -176,7 +178,7 @@ func (r *run) redialFinal(c *callers) {
 			continue
 		}
 		c.clients = append(c.clients, fresh)
-		t.last.Client = fresh
+		t.last.Client = workload.GoClient{Client: fresh}
 	}
 }
 

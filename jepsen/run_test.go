@@ -13,6 +13,7 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
+	"dormouse/jepsen/workload"
 )
 
 // changingStage is a stage whose nodes are replaced during a run. Nothing listens at its
@@ -42,7 +43,7 @@ func (s *changingStage) dial(scope string, roam bool, addrs ...string) (*client.
 }
 
 // web implements stage: there is no HTTP API.
-func (*changingStage) web() (http.RoundTripper, string) { return nil, "" }
+func (*changingStage) web() http.RoundTripper { return nil }
 
 // command implements stage.
 func (*changingStage) command([]string) command.Run { return nil }
@@ -76,7 +77,7 @@ func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 			r.finale(t.Context(), c) // there are no keys
 			for _, group := range c.groups {
 				p := group.last
-				last := p.Client.(*client.Client)
+				last := p.Client.(workload.GoClient).Client
 				got := s.calls[last]
 				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, addresses(rotated(test.want, p.ID))) {
 					t.Errorf("the final reads of %s go by %+v", group.workload.Name(), got)

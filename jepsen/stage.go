@@ -2,6 +2,7 @@ package jepsen
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -18,6 +20,7 @@ import (
 	"dormouse/jepsen/command"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/sdkclient"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/workload/catalog"
 	"dormouse/jepsen/workload/instance"
@@ -30,9 +33,8 @@ type stage interface {
 	// dial returns a client of these addresses. If roam is set, the client may also
 	// use other nodes that it learns of.
 	dial(scope string, roam bool, addrs ...string) (*client.Client, error)
-	// web returns how HTTP calls reach the nodes, and the token that they send; nil if the
-	// HTTP API is not known.
-	web() (http.RoundTripper, string)
+	// web returns how HTTP calls reach the nodes; nil if the HTTP API is not known.
+	web() http.RoundTripper
 	// command returns how dormctl is run against nodes; nil if it is not there.
 	command(endpoints []string) command.Run
 	// plan returns the planned faults, for the record.
@@ -53,21 +55,25 @@ type stage interface {
 
 // node is one node of a stage.
 type node struct {
-	name string // name of the host
-	id   string // node id, which may change
-	grpc string // gRPC address
-	url  string // of the HTTP API; "" if it is not known
+	name  string // name of the host
+	id    string // node id, which may change
+	grpc  string // gRPC address
+	url   string // of the HTTP API; "" if it is not known
+	redis string // address for clients of Redis
 }
 
 // bedStage is a cluster that the harness starts.
 type bedStage struct {
 	bed  *testbed.Bed
 	acts nemesis.Plan
-	left []string // what the faults need and the bed lacks
+	left []string // what the faults and the callers need and the bed lacks
+
+	python string // directory of the library for Python; "" if no process calls with it
 }
 
-// openBed draws the plan and starts the testbed that it needs.
-func openBed(ctx context.Context, o Options, exited func(host, detail string)) (*bedStage, error) {
+// openBed draws the plan and starts the testbed that it needs. The nodes serve redisScope to clients of
+// Redis, unless it is "".
+func openBed(ctx context.Context, o Options, redisScope string, exited func(host, detail string)) (*bedStage, error) {
 	programs, err := programs(o)
 	if err != nil {
 		return nil, err
@@ -90,6 +96,7 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && testbed.HasCommand(o.Binary),
 		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
 		Backups:    slices.Contains(needs, testbed.CanBackup),
+		RedisScope: redisScope,
 		Logf:       func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit:     exited,
 	})
@@ -102,6 +109,11 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 			if !bed.Can(c) {
 				s.left = append(s.left, fmt.Sprintf("%s was left out: this testbed has no %s", name, c))
 			}
+		}
+	}
+	if slices.ContainsFunc(o.Workloads, catalog.ByPython) {
+		if s.python, err = testbed.Library(ctx); err != nil {
+			s.left = append(s.left, fmt.Sprintf("no process calls with the library for Python: %v", err))
 		}
 	}
 	return s, nil
@@ -178,23 +190,63 @@ func (s *bedStage) nodes() []node {
 	var nodes []node
 	for _, h := range s.bed.Hosts() {
 		if h.Running() {
-			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h)})
+			nodes = append(nodes, node{name: h.Name(), id: h.Node(), grpc: h.GRPC(), url: s.bed.URL(h), redis: testbed.Redis(h)})
 		}
 	}
 	return nodes
 }
 
 func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
+	return s.dialAs(s.token(), scope, roam, addrs...)
+}
+
+// token implements tokenStage.
+func (s *bedStage) token() string { return s.bed.Token() }
+
+// redis implements tokenStage. The server of Redis has the certificate of the others.
+func (s *bedStage) redis(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := s.bed.Dial(ctx, addr)
+	config := s.bed.TLS()
+	if err != nil || config == nil {
+		return conn, err
+	}
+	if config = config.Clone(); config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return secured, nil
+}
+
+// library implements tokenStage.
+func (s *bedStage) library(token string, urls []string) (*sdkclient.Program, error) {
+	a, err := testbed.Attend(s.bed, "python.log", sdkclient.EnvCA, []string{
+		"PYTHONPATH=" + s.python, "PYTHONDONTWRITEBYTECODE=1", sdkclient.EnvURLs + "=" + strings.Join(urls, ","), sdkclient.EnvToken + "=" + token,
+	}, "python3", "-c", sdkclient.Caller)
+	if err != nil {
+		return nil, err
+	}
+	return &sdkclient.Program{Stdin: a.Stdin, Stdout: a.Stdout, End: a.End}, nil
+}
+
+// hasLibrary implements tokenStage.
+func (s *bedStage) hasLibrary() bool { return s.python != "" }
+
+// dialAs implements tokenStage.
+func (s *bedStage) dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
-		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: s.bed.Token(), TLS: s.bed.TLS(),
+		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: token, TLS: s.bed.TLS(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
 	})
 }
 
-func (s *bedStage) web() (http.RoundTripper, string) {
+func (s *bedStage) web() http.RoundTripper {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return s.bed.Dial(ctx, addr) }, TLSClientConfig: s.bed.TLS(),
-	}, s.bed.Token()
+	}
 }
 
 func (s *bedStage) command(endpoints []string) command.Run {

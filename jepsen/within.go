@@ -80,7 +80,7 @@ func (w within) dial(scope string, roam bool, addrs ...string) (*client.Client, 
 }
 
 // web implements stage: all processes call over gRPC.
-func (w within) web() (http.RoundTripper, string) { return nil, "" }
+func (w within) web() http.RoundTripper { return nil }
 
 // command implements stage: no process runs dormctl.
 func (w within) command([]string) command.Run { return nil }

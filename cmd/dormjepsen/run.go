@@ -108,7 +108,7 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 		return o, err
 	}
 	if o.Target != nil && f.workloads == everything {
-		o.Workloads = catalog.WithoutPrograms(o.Workloads)
+		o.Workloads = catalog.Portable(o.Workloads)
 	}
 	if !cmd.Flags().Changed("seed") {
 		o.Seed = rand.Uint64N(1 << 32) // few digits, which are easy to copy by hand

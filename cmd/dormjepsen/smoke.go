@@ -15,11 +15,11 @@ import (
 // the partitions of the other workloads' instances.
 func smokeParts() []part {
 	return []part{
-		{"1-kill-partition", jepsen.Options{Workloads: []string{"timer", "append", "turn", "changes"}, Nemeses: []string{"kill", "partition"}, Nodes: 3}},
-		{"2-pause", jepsen.Options{Workloads: []string{"claim", "dedupe", "recall", "session", "quota"}, Nemeses: []string{"pause", "slow-net"}, Nodes: 3}},
+		{"1-kill-partition", jepsen.Options{Workloads: []string{"timer", "append", "turn", "changes", "cells"}, Nemeses: []string{"kill", "partition"}, Nodes: 3}},
+		{"2-pause", jepsen.Options{Workloads: []string{"claim", "dedupe", "recall", "session", "quota", "tokens"}, Nemeses: []string{"pause", "slow-net"}, Nodes: 3}},
 		{"3-disk", jepsen.Options{Workloads: []string{"append", "delete", "watch", "conversations"}, Nemeses: []string{"disk"}, Nodes: 3}},
 		{"4-membership", jepsen.Options{Workloads: []string{"turn", "instance", "erase-live", "hibernate"}, Nemeses: []string{"membership", "transfer"}, Nodes: 3}},
-		{"5-lost-disk", jepsen.Options{Workloads: []string{"dedupe", "delete", "erase", "hibernate", "export"}, Nemeses: []string{"corrupt", "lost-disk"}, Nodes: 3}},
+		{"5-lost-disk", jepsen.Options{Workloads: []string{"dedupe", "delete", "erase", "hibernate", "export", "vectors"}, Nemeses: []string{"corrupt", "lost-disk"}, Nodes: 3}},
 		{"6-power", jepsen.Options{Workloads: []string{"register", "set", "review", "fork", "lists"}, Nemeses: []string{"power"}, Nodes: 1}},
 	}
 }

@@ -81,6 +81,12 @@ const (
 	RecallMissesDeletes   Bug = "recall-misses-deletes"
 )
 
+// Tokens that outlive their revocation.
+const (
+	RevokedTokenCommits Bug = "revoked-token-commits"
+	RevokedTokenReads   Bug = "revoked-token-reads"
+)
+
 // Claims with two holders.
 const (
 	NoFenceCheck      Bug = "no-fence-check"
@@ -172,6 +178,8 @@ var about = map[Bug]string{
 	WatchFollowsNewLife:   "a watch continues in the next incarnation of its thread",
 	RefusedAtQuotaStays:   "a commit that the quota refuses is not rolled back",
 	FeedTellsOfRefused:    "the feed of changes tells of refused commits",
+	RevokedTokenCommits:   "the state machine does not check the token of a commit: only the node that gets the call does",
+	RevokedTokenReads:     "a node checks the token of a read before it knows the read's index, and not after it",
 	IndexMissesDeletes:    "the index of metadata keeps deleted rows",
 	RecallMissesDeletes:   "the index of memories misses a delete, and is labelled as if it had it",
 

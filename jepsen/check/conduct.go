@@ -101,13 +101,18 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			}
 			counts[CountRollingCalls]++
 			loaded := op.Code == "overloaded" && !strings.Contains(op.Detail, ownQueue)
-			if op.Code == "unavailable" || loaded || op.Code != "" && op.Outcome == history.Unknown {
+			open := op.Code != "" && op.Outcome == history.Unknown && op.Via != viaRedis
+			if op.Code == "unavailable" || loaded || open {
 				counts[CountRollingRefused]++
 				broken.add("refused in a rolling restart", op.Key, fmt.Sprintf("%s on %s did not get through: %s", op.Call, op.Key, op.Detail), op)
 			}
 		}
 	}
 }
+
+// viaRedis is the protocol of Redis. It has no request ids: a write whose connection ends before the reply cannot be
+// sent again, so it stays unknown.
+const viaRedis = "redis"
 
 // during reports whether a matching fault was active at any time in the interval, or
 // had just been healed.

@@ -62,6 +62,12 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 			s.call(16, "", "unavailable")
 			s.h.Ops[len(s.h.Ops)-1].Patience = time.Minute
 		}},
+		"a call over HTTP stays unknown in a rolling restart": {"refused in a rolling restart", func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "unknown")
+			open := &s.h.Ops[len(s.h.Ops)-1]
+			open.Via, open.Outcome, open.Return = "http", history.Unknown, history.Never
+		}},
 		"a call is refused for the load in a rolling restart": {"refused in a rolling restart", func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "overloaded")
@@ -95,6 +101,12 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "overloaded")
 			s.h.Ops[len(s.h.Ops)-1].Detail = "the queue of session \"s\" is full: queue_max = 16"
+		},
+		"a write over the protocol of Redis that got no reply in a rolling restart": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "unknown")
+			open := &s.h.Ops[len(s.h.Ops)-1]
+			open.Via, open.Outcome, open.Return = "redis", history.Unknown, history.Never
 		},
 		"one who hangs up early in a rolling restart": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)

@@ -25,7 +25,9 @@ type request struct {
 	key          string // Idempotency-Key; "" for reads
 	media        string // type of the body; "" without one
 	body         []byte
-	decode       func(*answer) error // of a successful answer
+	decode       func(*answer) error  // of a successful answer
+	refused      func(problem []byte) // called with the problem of a refusal; may be nil
+	patient      bool                 // an attempt may take as long as the call
 }
 
 // answer is a complete successful answer.
@@ -83,7 +85,11 @@ func (c *Client) call(ctx context.Context, r *request, effect bool) error {
 func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 	most := attemptMax
 	if end, bounded := ctx.Deadline(); bounded {
-		most = min(most, time.Until(end)-attemptGrace/2)
+		left := time.Until(end)
+		left -= min(attemptGrace/2, left/5)
+		if most = min(most, left); r.patient {
+			most = left
+		}
 	}
 	if most <= 0 {
 		most = time.Millisecond
@@ -98,7 +104,12 @@ func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 	// The transport itself repeats a request with an idempotency key whose connection
 	// broke. So the last error does not say whether an earlier connection carried it.
 	var connected atomic.Bool
-	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}))
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+		if c.o.Attempted != nil {
+			c.o.Attempted(ctx)
+		}
+	}}))
 	res, err := c.web.Do(req)
 	if err != nil {
 		sent := connected.Load() || !neverSent(err)
@@ -113,6 +124,9 @@ func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 		c.cluster.CompareAndSwap(nil, &id)
 	}
 	if res.StatusCode >= http.StatusBadRequest {
+		if r.refused != nil {
+			r.refused(body)
+		}
 		return refusedBy(res, body)
 	}
 	if err := r.decode(&answer{res.Header, body}); err != nil {
@@ -171,6 +185,15 @@ func refusedBy(res *http.Response, body []byte) attempt {
 	default:
 	}
 	return a
+}
+
+// Problem returns the error that a problem document tells, which is internal if it is none.
+func Problem(body []byte) error {
+	e, _, err := problem(body)
+	if err != nil || e.Code == "" {
+		return agent.Errorf(agent.CodeInternal, "this is no problem document: %.200s", body)
+	}
+	return e
 }
 
 // problem reads a problem document.

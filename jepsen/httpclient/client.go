@@ -3,7 +3,6 @@ package httpclient
 import (
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -19,10 +18,12 @@ type Options struct {
 	ID        string            // begins the idempotency keys; unique to the client
 	Retries   bool              // repeat a call whose outcome is unknown, or that a node could not serve
 	Transport http.RoundTripper // keeps connections alive
+
+	Attempted func(ctx context.Context) // called for each attempt that got a connection; nil does nothing
 }
 
-// Client calls a cluster over HTTP. It is an agent.Service for the ops and reads that
-// Speaks reports. All methods may be called concurrently.
+// Client calls a cluster over HTTP. It is an agent.Service for the ops and reads that opDocument and
+// readDocument know. All methods may be called concurrently.
 type Client struct {
 	o       Options
 	web     *http.Client
@@ -87,11 +88,4 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 	}
 	err = c.call(ctx, &a.request, false)
 	return answers, err
-}
-
-// Watch is refused: this client has no watches.
-func (c *Client) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error] {
-	return func(yield func(agent.Event, error) bool) {
-		yield(agent.Event{}, agent.Errorf(agent.CodeInvalid, "this HTTP client has no watches"))
-	}
 }

@@ -83,8 +83,15 @@ func ownCall(op agent.Op, doc members) *commitCall {
 	case *agent.AppendThread:
 		delete(body, "thread")
 		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/entries", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
+	case *agent.ForkThread:
+		delete(body, "thread")
+		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/fork", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
+	case *agent.RevokeToken: // the only delete whose workload needs nothing but its index
+		return &commitCall{request: request{method: http.MethodDelete, path: "/v1/tokens/" + url.PathEscape(op.ID)}, result: one(func([]byte) (agent.OpResult, int64, error) {
+			return &agent.DeleteResult{Existed: true}, 0, nil
+		})}
 	default:
-		return nil
+		return ownFormedCall(op, body)
 	}
 }
 

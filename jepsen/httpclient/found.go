@@ -2,7 +2,6 @@ package httpclient
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"dormouse/agent"
 )
@@ -19,14 +18,23 @@ type threadDocument struct {
 	Metadata    json.RawMessage `json:"metadata"`
 	Summary     json.RawMessage `json:"summary"`
 	ExpiresAt   int64           `json:"expires_at"`
+	ForkedFrom  *struct {
+		ID          string `json:"id"`
+		Incarnation uint64 `json:"incarnation"`
+		Rev         uint64 `json:"rev"`
+	} `json:"forked_from"`
 }
 
 func (d threadDocument) agent() (agent.Thread, error) {
 	head, err := agent.ParseHead(d.Head)
-	return agent.Thread{
+	t := agent.Thread{
 		ID: d.ID, Incarnation: d.Incarnation, Rev: d.Rev, Head: head, Floor: d.Floor, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		Metadata: agent.JSON(d.Metadata), Summary: agent.JSON(d.Summary), ExpiresAt: d.ExpiresAt,
-	}, err
+	}
+	if from := d.ForkedFrom; from != nil {
+		t.ForkedFrom = &agent.ForkPoint{Thread: from.ID, Incarnation: from.Incarnation, Rev: from.Rev}
+	}
+	return t, err
 }
 
 type entryDocument struct {
@@ -90,20 +98,8 @@ func found(read string) func(raw []byte) (agent.Found, error) {
 		return foundEntries
 	case "thaw":
 		return foundThawed
-	case "get_claim":
-		return as(func(d *claimDocument) (agent.Found, error) {
-			c := d.agent()
-			return &c, nil
-		})
-	case "get_scope":
-		return as(func(d *scopeDocument) (agent.Found, error) {
-			s := d.agent()
-			return &s, nil
-		})
 	default:
-		return func([]byte) (agent.Found, error) {
-			return nil, fmt.Errorf("it is of a read %q, which was not sent", read)
-		}
+		return formedFound(read)
 	}
 }
 

@@ -115,7 +115,7 @@ func threadOrClaim(op agent.Op) (members, error) {
 		m.duration("ttl_ms", op.TTL)
 		return m, nil
 	default:
-		return nil, fmt.Errorf("this HTTP client has no %T", op)
+		return formedOp(op)
 	}
 }
 

@@ -27,6 +27,9 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 		query.Set("min_index", strconv.FormatUint(r.MinIndex, 10))
 	}
 	if alone && len(r.Reads) == 1 {
+		if recall, is := r.Reads[0].(*agent.Recall); is {
+			return recallRequest(r, recall, query)
+		}
 		if path, decode := ownRead(r.Reads[0]); path != "" {
 			return &readCall{request: request{method: http.MethodGet, path: path + asked(query), scope: r.Scope}, answers: func(a *answer) (agent.Answers, error) {
 				found, err := decode(a.body)
@@ -37,8 +40,18 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 			}}, nil
 		}
 	}
-	var docs []members
-	for _, each := range r.Reads {
+	docs, err := readDocuments(r.Reads)
+	if err != nil {
+		return nil, err
+	}
+	return &readCall{request: request{
+		method: http.MethodPost, path: "/v1/reads" + asked(query), scope: r.Scope, media: mediaJSON, body: encode(members{"reads": docs}),
+	}, answers: func(a *answer) (agent.Answers, error) { return answered(a, docs) }}, nil
+}
+
+// readDocuments returns the documents of reads in POST /v1/reads.
+func readDocuments(reads []agent.Read) (docs []members, err error) {
+	for _, each := range reads {
 		doc, err := readDocument(each)
 		if err != nil {
 			return nil, agent.Errorf(agent.CodeInvalid, "%v", err)
@@ -48,9 +61,41 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 			docs = append(docs, members{"read": "get_thread", "thread": load.Thread})
 		}
 	}
-	return &readCall{request: request{
-		method: http.MethodPost, path: "/v1/reads" + asked(query), scope: r.Scope, media: mediaJSON, body: encode(members{"reads": docs}),
-	}, answers: func(a *answer) (agent.Answers, error) { return answered(a, docs) }}, nil
+	return docs, nil
+}
+
+// ReadsBody returns the body of POST /v1/reads, and what decodes its answer.
+func ReadsBody(r agent.Reads) (body []byte, answered func(body []byte) (agent.Answers, error), err error) {
+	if r.Stale || r.MinIndex != 0 {
+		return nil, nil, agent.Errorf(agent.CodeInvalid, "a stale read has no body of its own")
+	}
+	docs, err := readDocuments(r.Reads)
+	if err != nil {
+		return nil, nil, err
+	}
+	return encode(members{"reads": docs}), func(body []byte) (agent.Answers, error) {
+		index, all, err := answersIn(body, docs)
+		return agent.Answers{Index: index, Answers: all}, err
+	}, nil
+}
+
+// recallRequest returns the call of a recall, which has a body.
+func recallRequest(r agent.Reads, recall *agent.Recall, query url.Values) (*readCall, error) {
+	body, err := formedRead(recall)
+	if err != nil {
+		return nil, err
+	}
+	delete(body, "read")
+	return &readCall{
+		request: request{method: http.MethodPost, path: "/v1/memory/recall" + asked(query), scope: r.Scope, media: mediaJSON, body: encode(body)},
+		answers: func(a *answer) (agent.Answers, error) {
+			found, err := found("recall")(a.body)
+			if err != nil {
+				return agent.Answers{}, err
+			}
+			return stamped(a, []agent.Answer{{Found: found}})
+		},
+	}, nil
 }
 
 // ownRead returns the path of a read with a call of its own whose answer is whole.
@@ -67,7 +112,7 @@ func ownRead(r agent.Read) (path string, decode func([]byte) (agent.Found, error
 	case *agent.GetClaim:
 		return "/v1/claims/" + url.PathEscape(r.Claim), found("get_claim")
 	default:
-		return "", nil
+		return ownFormed(r)
 	}
 }
 
@@ -81,9 +126,22 @@ func stamped(a *answer, all []agent.Answer) (agent.Answers, error) {
 	return out, err
 }
 
-// answered returns the answers of POST /v1/reads. docs are the reads that were sent, since a node of an
-// older version does not name the read of an answer.
+// answered returns the answers of POST /v1/reads.
 func answered(a *answer, docs []members) (agent.Answers, error) {
+	index, all, err := answersIn(a.body, docs)
+	if err != nil {
+		return agent.Answers{}, err
+	}
+	out, err := stamped(a, all)
+	if err == nil && out.Index != index {
+		err = fmt.Errorf("its index is %d, and the header's %d", index, out.Index)
+	}
+	return out, err
+}
+
+// answersIn returns the index and the answers in the body of an answer. docs are the reads that were sent,
+// since a node of an older version does not name the read of an answer.
+func answersIn(body []byte, docs []members) (index uint64, all []agent.Answer, err error) {
 	var doc struct {
 		Index   uint64 `json:"index"`
 		Answers []struct {
@@ -92,10 +150,9 @@ func answered(a *answer, docs []members) (agent.Answers, error) {
 			Error json.RawMessage `json:"error"`
 		} `json:"answers"`
 	}
-	if err := json.Unmarshal(a.body, &doc); err != nil {
-		return agent.Answers{}, err
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return 0, nil, err
 	}
-	var all []agent.Answer
 	for i := 0; i < len(doc.Answers); i++ {
 		each := doc.Answers[i]
 		if each.Read == "" && i < len(docs) {
@@ -112,24 +169,20 @@ func answered(a *answer, docs []members) (agent.Answers, error) {
 			err = fmt.Errorf("neither found nor an error")
 		}
 		if err != nil {
-			return agent.Answers{}, fmt.Errorf("answer %d: %w", i, err)
+			return 0, nil, fmt.Errorf("answer %d: %w", i, err)
 		}
 		if each.Read == "load_entries" {
 			i++
 			if i == len(doc.Answers) {
-				return agent.Answers{}, fmt.Errorf("the answer after number %d is missing", i-1)
+				return 0, nil, fmt.Errorf("the answer after number %d is missing", i-1)
 			}
 			if err := whole(&out, doc.Answers[i].Found); err != nil {
-				return agent.Answers{}, fmt.Errorf("answer %d: %w", i, err)
+				return 0, nil, fmt.Errorf("answer %d: %w", i, err)
 			}
 		}
 		all = append(all, out)
 	}
-	out, err := stamped(a, all)
-	if err == nil && out.Index != doc.Index {
-		err = fmt.Errorf("its index is %d, and the header's %d", doc.Index, out.Index)
-	}
-	return out, err
+	return doc.Index, all, nil
 }
 
 // whole adds what only the thread itself shows to loaded entries.
@@ -155,10 +208,18 @@ func readDocument(r agent.Read) (members, error) {
 	case *agent.GetValue:
 		return members{"read": "get_value", "key": r.Key}, nil
 	case *agent.ListValues:
-		if r.Body || r.Where != nil {
-			return nil, fmt.Errorf("this HTTP client lists values without bodies and by key")
+		if r.Body {
+			return nil, fmt.Errorf("this HTTP client lists values without bodies")
 		}
-		return page(members{"read": "list_values"}, r.Page), nil
+		m := page(members{"read": "list_values"}, r.Page)
+		if len(r.Where) > 0 {
+			where := map[string]string{}
+			for _, each := range r.Where {
+				where[each.Key] = each.Value
+			}
+			m["metadata"] = where
+		}
+		return m, nil
 	case *agent.GetCheckpoint:
 		m := members{"read": "get_checkpoint", "key": r.Key}
 		set(m, "revision", r.Revision)
@@ -179,7 +240,7 @@ func readDocument(r agent.Read) (members, error) {
 	case *agent.LoadEntries:
 		return loadEntries(r), nil
 	default:
-		return nil, fmt.Errorf("this HTTP client has no %T", r)
+		return formedRead(r)
 	}
 }
 

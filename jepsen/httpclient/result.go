@@ -3,8 +3,6 @@ package httpclient
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"time"
 
 	"dormouse/agent"
 )
@@ -34,38 +32,6 @@ func (p *pointerDocument) agent() *agent.Pointer {
 	return &agent.Pointer{Thread: p.ID, Rev: p.Rev, Head: p.Head, Incarnation: p.Incarnation}
 }
 
-type claimDocument struct {
-	Name      string `json:"name"`
-	Holder    string `json:"holder"`
-	Epoch     uint64 `json:"epoch"`
-	TTLMS     int64  `json:"ttl_ms"`
-	ClaimedAt int64  `json:"claimed_at"`
-	ExpiresAt int64  `json:"expires_at"`
-}
-
-func (d claimDocument) agent() agent.Claim {
-	return agent.Claim{
-		Name: d.Name, Holder: d.Holder, Epoch: d.Epoch, TTL: time.Duration(d.TTLMS) * time.Millisecond, ClaimedAt: d.ClaimedAt, ExpiresAt: d.ExpiresAt,
-	}
-}
-
-type scopeDocument struct {
-	Name      string `json:"name"`
-	Keys      uint64 `json:"keys"`
-	Bytes     uint64 `json:"bytes"`
-	Agents    uint64 `json:"agents"`
-	Threads   uint64 `json:"threads"`
-	Entries   uint64 `json:"entries"`
-	Timers    uint64 `json:"timers"`
-	CreatedAt int64  `json:"created_at"`
-}
-
-func (d scopeDocument) agent() agent.Scope {
-	return agent.Scope{
-		Name: d.Name, Keys: d.Keys, Bytes: d.Bytes, Agents: d.Agents, Threads: d.Threads, Entries: d.Entries, Timers: d.Timers, CreatedAt: d.CreatedAt,
-	}
-}
-
 // opResult returns the result of one op in the answer of POST /v1/commits. sent is the op that was
 // sent, for an answer that does not name it.
 func opResult(raw json.RawMessage, sent string) (agent.OpResult, error) {
@@ -85,21 +51,13 @@ func opResult(raw json.RawMessage, sent string) (agent.OpResult, error) {
 	case "put_checkpoint", "patch_checkpoint":
 		r, _, err := checkpointStamp(raw)
 		return r, err
-	case "append_thread", "hibernate_thread", "compact_thread":
+	case "append_thread", "hibernate_thread", "compact_thread", "fork_thread":
 		r, _, err := threadResult(raw)
 		return r, err
-	case "delete_value", "delete_checkpoint", "delete_thread":
+	case "delete_value", "delete_checkpoint", "delete_thread", "delete_session", "delete_memory", "delete_timer", "delete_scope", "revoke_token":
 		return &agent.DeleteResult{Existed: named.Existed, Incarnation: named.Incarnation}, nil
-	case "take_claim", "renew_claim", "release_claim":
-		var d claimDocument
-		err := json.Unmarshal(raw, &d)
-		return &agent.ClaimResult{Claim: d.agent()}, err
-	case "put_scope":
-		var d scopeDocument
-		err := json.Unmarshal(raw, &d)
-		return &agent.ScopeResult{Scope: d.agent()}, err
 	default:
-		return nil, fmt.Errorf("it is of an op %q, which was not sent", named.Op)
+		return formedResult(named.Op, raw)
 	}
 }
 

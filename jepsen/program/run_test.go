@@ -116,7 +116,7 @@ func TestTheWorkloadCountsInPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		processes[i] = &workload.Process{ID: i, Client: c, Rand: rand.New(rand.NewPCG(1, uint64(i))), Scope: "s", Workload: "host", Record: record}
+		processes[i] = &workload.Process{ID: i, Client: workload.GoClient{Client: c}, Rand: rand.New(rand.NewPCG(1, uint64(i))), Scope: "s", Workload: "host", Record: record}
 	}
 	calling := runs(t, func(ctx context.Context) error {
 		var wait sync.WaitGroup

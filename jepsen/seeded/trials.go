@@ -80,6 +80,10 @@ var trials = []Trial{
 
 	{Bug: seededbug.RecallMissesDeletes, Workloads: []string{"recall"}, Time: long, Seed: 1, Check: "recall"},
 
+	// Tokens.
+	{Bug: seededbug.RevokedTokenCommits, Workloads: []string{"tokens"}, Nemeses: []string{lagging}, Time: 30 * time.Second, Seed: 1, Check: "tokens"},
+	{Bug: seededbug.RevokedTokenReads, Workloads: []string{"tokens"}, Nemeses: []string{lagging}, Time: 30 * time.Second, Seed: 1, Check: "tokens"},
+
 	// Claims.
 	{Bug: seededbug.NoFenceCheck, Workloads: []string{claim}, Time: some, Seed: 1, Check: claim, Quick: true},
 	{Bug: seededbug.FenceCheckedOnce, Workloads: []string{claim}, Time: 40 * time.Second, Seed: 1, Check: claim},

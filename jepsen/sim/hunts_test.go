@@ -14,6 +14,8 @@ var notHunted = map[seededbug.Bug]string{
 	seededbug.WallClockLease:      "needs clocks that differ, which a simulation does not have",
 	seededbug.ReviewExpiresByNode: "needs clocks that differ, which a simulation does not have",
 	"http-200-for-unknown":        "needs callers over HTTP, which a simulation does not have",
+	seededbug.RevokedTokenCommits: "needs nodes that ask for tokens, which a simulation does not have",
+	seededbug.RevokedTokenReads:   "needs nodes that ask for tokens, which a simulation does not have",
 	"http-timeout-as-refused":     "needs callers over HTTP, which a simulation does not have",
 }
 

@@ -36,7 +36,7 @@ const (
 )
 
 // Workloads returns the names of all workloads that can be simulated.
-func Workloads() []string { return catalog.WithoutPrograms(catalog.Names()) }
+func Workloads() []string { return catalog.Portable(catalog.Names()) }
 
 // Resolve fills in the defaults and returns all errors at once.
 func (o Options) Resolve() (Options, error) {
@@ -68,6 +68,9 @@ func (o Options) Resolve() (Options, error) {
 	}
 	if catalog.NeedsPrograms(o.Workloads) {
 		wrong = append(wrong, errors.New("workload host needs programs, which a simulation does not have: leave it out"))
+	}
+	if catalog.NeedsTokens(o.Workloads) {
+		wrong = append(wrong, errors.New("workload tokens needs nodes that ask for tokens, which a simulation does not have: leave it out"))
 	}
 	for _, name := range o.Nemeses {
 		_, err := variantsOf(name)

@@ -14,6 +14,7 @@ const (
 	grpcPort
 	raftPort
 	gossipPort
+	redisPort
 	portsPerNode
 )
 

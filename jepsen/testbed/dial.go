@@ -29,6 +29,9 @@ func (b *Bed) URL(h *Host) string {
 	return "http://" + h.HTTP()
 }
 
+// Redis returns the address of a host's server for clients of Redis, which runs if the options name its scope.
+func Redis(h *Host) string { return h.place.on(redisPort) }
+
 // observer returns an HTTP client that calls a host's node from the host itself, so
 // that network faults do not blind the harness. Each request has its own connection,
 // so that none uses a connection to a process that has ended. A nil t means no TLS.

@@ -41,6 +41,9 @@ func (h *Host) env() []string {
 	if h.bed.options.Backups && h.program == nil && h.apart == "" {
 		env = append(env, "DORMOUSE_BACKUP__URL="+h.bed.BackupURL(), "DORMOUSE_BACKUP__LOG_EVERY=1s")
 	}
+	if scope := h.bed.options.RedisScope; scope != "" && h.program == nil && h.apart == "" {
+		env = append(env, "DORMOUSE_REDIS__ADDR="+Redis(h), "DORMOUSE_REDIS__SCOPE="+scope)
+	}
 	if h.clock != nil {
 		env = append(env, h.clock.Setting())
 	}

@@ -55,6 +55,8 @@ type Options struct {
 	Failpoints bool // build with failpoints; a given Binary must have them
 	Backups    bool // the nodes back up to a directory of the testbed
 
+	RedisScope string // the scope that the nodes serve over the protocol of Redis; "" means that they do not
+
 	Programs [][]string // commands of host programs; each gets --name, --listen, --http and --join
 
 	Logf   func(format string, args ...any) // progress, a line each; nil discards it

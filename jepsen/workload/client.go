@@ -1,27 +1,43 @@
 package workload
 
 import (
+	"context"
+
 	"dormouse/agent"
 	"dormouse/client"
 	"dormouse/instance/pod"
 )
 
-// Client is what the calls of a process need. A *client.Client has it all.
+// Client is what the calls of a process need.
 type Client interface {
 	agent.Service
 	In(scope string) client.Scope
 	Instances() agent.Instances
-	Pods() pod.Pods
+	Pods() Pods
 }
+
+// Pods are the calls on pods that workloads make. A pod.Pods has them.
+type Pods interface {
+	Get(ctx context.Context, ref agent.InstanceRef, open pod.Open) (pod.GetResult, error)
+	Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON, request agent.Request) (pod.Report, error)
+}
+
+// GoClient is the Go client as a Client.
+type GoClient struct{ *client.Client }
+
+// Pods returns the cluster's pods.
+func (c GoClient) Pods() Pods { return c.Client.Pods() }
 
 // Via is what a process calls the cluster with.
 type Via string
 
 // The ways to call.
 const (
-	ViaGRPC Via = ""        // the Go client
-	ViaHTTP Via = "http"    // the HTTP API
-	ViaCtl  Via = "dormctl" // the program dormctl
+	ViaGRPC   Via = ""        // the Go client
+	ViaHTTP   Via = "http"    // the HTTP API
+	ViaCtl    Via = "dormctl" // the program dormctl
+	ViaRedis  Via = "redis"   // the protocol of Redis
+	ViaPython Via = "python"  // the library for Python
 )
 
 // Narrow is a Client that has only commits and reads: its process makes no calls of
@@ -37,4 +53,4 @@ func (n Narrow) In(scope string) client.Scope { return client.In(n.Service, scop
 func (Narrow) Instances() agent.Instances { panic("workload: this client has no instances") }
 
 // Pods panics as Instances does.
-func (Narrow) Pods() pod.Pods { panic("workload: this client has no pods") }
+func (Narrow) Pods() Pods { panic("workload: this client has no pods") }

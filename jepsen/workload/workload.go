@@ -7,6 +7,7 @@ package workload
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"time"
 
@@ -42,6 +43,10 @@ type Process struct {
 	Via    Via        // what Client is
 	Rand   *rand.Rand // seeded from the run's seed and ID
 	Scope  string     // only for this workload's keys
+
+	// Dial returns a client like Client that calls with another token, and what closes it.
+	// nil if the cluster asks for no tokens.
+	Dial func(token string) (Client, io.Closer, error)
 
 	Pace time.Duration // mean wait between two calls; 0 means PaceDefault
 

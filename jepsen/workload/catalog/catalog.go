@@ -8,6 +8,7 @@ import (
 
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/appends"
+	"dormouse/jepsen/workload/cells"
 	"dormouse/jepsen/workload/changes"
 	"dormouse/jepsen/workload/claim"
 	"dormouse/jepsen/workload/conversations"
@@ -28,13 +29,16 @@ import (
 	"dormouse/jepsen/workload/session"
 	"dormouse/jepsen/workload/set"
 	"dormouse/jepsen/workload/timer"
+	"dormouse/jepsen/workload/tokens"
 	"dormouse/jepsen/workload/turn"
+	"dormouse/jepsen/workload/vectors"
 	"dormouse/jepsen/workload/watch"
 )
 
 // all makes every workload there is.
 var all = []func() workload.Workload{
 	appends.New,
+	cells.New,
 	changes.New,
 	claim.New,
 	conversations.New,
@@ -47,6 +51,7 @@ var all = []func() workload.Workload{
 	register.New,
 	set.New,
 	turn.New,
+	vectors.New,
 	watch.New,
 	session.New,
 	review.New,
@@ -58,6 +63,7 @@ var all = []func() workload.Workload{
 	plan.New,
 	quota.New,
 	timer.New,
+	tokens.New,
 	pod.New,
 }
 
@@ -85,16 +91,28 @@ func Names() []string {
 // them with instance.HostHandler.
 func NeedsPrograms(workloads []string) bool { return slices.Contains(workloads, instance.HostName) }
 
-// WithoutPrograms returns those of the workloads that need no programs.
-func WithoutPrograms(workloads []string) []string {
-	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName })
-}
+// NeedsTokens reports whether the nodes must ask for tokens, and the harness must have that which may do
+// everything.
+func NeedsTokens(workloads []string) bool { return slices.Contains(workloads, tokens.Name) }
 
-// overHTTP are the workloads all of whose calls the harness's HTTP client speaks.
-var overHTTP = []string{"append", "claim", "delete", "hibernate", "quota", "register", "set", "turn"}
+// Portable returns those of the workloads that need neither programs nor tokens.
+func Portable(workloads []string) []string {
+	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName || name == tokens.Name })
+}
 
 // ByCommand reports whether a process of a workload can call with dormctl alone.
 func ByCommand(workload string) bool { return workload == "register" }
 
-// OverHTTP reports whether processes of a workload can call over HTTP.
-func OverHTTP(workload string) bool { return slices.Contains(overHTTP, workload) }
+// byPython are the workloads of which one process calls with the library for Python: those that need only
+// commits and reads, and that together use most nouns.
+var byPython = []string{cells.Name, "append", "conversations", "lists", "session"}
+
+// ByPython reports whether a process of a workload calls with the library for Python.
+func ByPython(workload string) bool { return slices.Contains(byPython, workload) }
+
+// ByRedis reports whether processes of a workload can call over the protocol of Redis.
+func ByRedis(workload string) bool { return workload == cells.Name }
+
+// OverHTTP reports whether processes of a workload can call over HTTP. Those of dedupe number their
+// requests, which an idempotency key cannot; the calls of all others have a form over HTTP.
+func OverHTTP(workload string) bool { return workload != "dedupe" }

@@ -34,7 +34,7 @@ func TestNoWorkloadGivesItsFinalReadsUpAtTheFirstError(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer c.Close() //nolint:errcheck // as above
-				p := &workload.Process{Client: c, Rand: rand.New(rand.NewPCG(1, 1)), Scope: "s", Workload: name, Record: record}
+				p := &workload.Process{Client: workload.GoClient{Client: c}, Rand: rand.New(rand.NewPCG(1, 1)), Scope: "s", Workload: name, Record: record}
 				ctx, cancel := context.WithTimeout(t.Context(), 2*workload.CallMax)
 				defer cancel()
 				w.Run(ctx, p) // hands out keys

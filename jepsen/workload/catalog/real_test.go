@@ -77,7 +77,7 @@ func runReal(t *testing.T, nodes *realNodes, name string) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		p.Client = c
+		p.Client = workload.GoClient{Client: c}
 		return p
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(setting("DORMJEPSEN_SECONDS", 5))*time.Second)

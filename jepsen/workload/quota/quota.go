@@ -115,11 +115,9 @@ func remove(ctx context.Context, p *workload.Process, key string, names []string
 
 func read(ctx context.Context, p *workload.Process, key string) (Out, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, struct{}{}, func(ctx context.Context) (Out, error) {
-		reads := []agent.Read{&agent.GetScope{}}
-		if p.Via == workload.ViaGRPC { // the harness's HTTP client lists no threads
-			reads = append(reads, &agent.ListThreads{Page: agent.Page{Limit: agent.ListLimitMax}})
-		}
-		answers, err := p.Client.Read(ctx, agent.Reads{Scope: scopeOf(p, key), Reads: reads})
+		answers, err := p.Client.Read(ctx, agent.Reads{Scope: scopeOf(p, key), Reads: []agent.Read{
+			&agent.GetScope{}, &agent.ListThreads{Page: agent.Page{Limit: agent.ListLimitMax}},
+		}})
 		if err != nil {
 			return Out{}, err
 		}
