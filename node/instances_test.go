@@ -40,6 +40,7 @@ func newInstanceCluster(t *testing.T, size, keys int) *instanceCluster {
 		names = append(names, name(i))
 	}
 	s.even(names...)
+	s.settled()
 	return s
 }
 

@@ -157,10 +157,10 @@ func TestPartitionsFollowTheMembersSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
-		before := w.awake["n1"].Machine().Partitions()
+		before := w.settled()
 		w.start("n4")
 		w.even("n1", "n2", "n3", "n4")
-		for i, p := range w.awake["n1"].Machine().Partitions() {
+		for i, p := range w.settled() {
 			if p.Owner != before[i].Owner && p.Owner != "n4" {
 				t.Fatalf("partition %d went from %s to %s when n4 joined", i, before[i].Owner, p.Owner)
 			}
@@ -204,6 +204,7 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
+		w.settled()
 		cut := w.awake[w.follower().name]
 		theirs := someOf(w, cut.name, cut)
 		seen := make([]uint64, layout.Partitions)
