@@ -374,6 +374,8 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		defer r.close()
 		if rapid.Bool().Draw(rt, "newest feature level") {
 			r.record()
+		} else {
+			m.sessions.ExpiresLate = true
 		}
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {

@@ -3,6 +3,7 @@ package fsm_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -82,9 +83,11 @@ func TestAReviewIsDecidedByItsDeciders(t *testing.T) {
 	}
 }
 
-// Reviews have expired at their time even if one entry cannot sweep them all.
+// Reviews have expired at their time even if one entry cannot sweep them all. What a read shows
+// before is what an entry records.
 func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	r := newSubject(t)
+	r.record()
 	const sessions, each = 3, txn.SweepMax/2 + 1
 	for s := range sessions {
 		id := fmt.Sprintf("s%d", s)
@@ -99,14 +102,18 @@ func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	r.after(time.Second)
 	last := fmt.Sprintf("s%d-%d", sessions-1, each-1)
 	r.refuse(agent.CodeApprovalExpired, deciding(last)) // in the entry that sweeps the first of them
-	if got := r.review(last).Status; got != agent.ReviewExpired {
-		t.Fatalf("it is %s", got)
+	shown := r.review(last)
+	if shown.Status != agent.ReviewExpired {
+		t.Fatalf("it is %s", shown.Status)
 	}
 	if list := read[*agent.ReviewList](r, &agent.ListReviews{}); len(list.Items) > 0 {
 		t.Fatalf("%d are pending", len(list.Items))
 	}
 	for range sessions {
-		r.pass()
+		r.after(time.Second).pass()
+	}
+	if now := r.review(last); !reflect.DeepEqual(now, shown) {
+		t.Fatalf("once it is recorded: %+v, before: %+v", now, shown)
 	}
 	if list := read[*agent.ReviewList](r, &agent.ListReviews{Status: agent.ReviewExpired}); len(list.Items) != sessions*each {
 		t.Fatalf("%d have expired", len(list.Items))

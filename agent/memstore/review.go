@@ -74,7 +74,9 @@ func (m SessionModel) decide(h SessionHost, o *agent.DecideReview) (agent.OpResu
 
 // close decides a review, and continues its session.
 func (m SessionModel) close(h SessionHost, r agent.Review) agent.Review {
-	r.DecidedAt = h.Now()
+	if r.DecidedAt = h.Now(); r.Status == agent.ReviewExpired && !m.ExpiresLate {
+		r.DecidedAt = r.ExpiresAt
+	}
 	m.Reviews[r.ID] = r
 	s := m.Sessions[r.Session]
 	denied := r.Status == agent.ReviewDenied || r.Status == agent.ReviewExpired

@@ -14,6 +14,10 @@ import (
 type SessionModel struct {
 	Sessions map[string]ModelSession
 	Reviews  map[string]agent.Review
+
+	// ExpiresLate makes a review that expires decided at the time of the commit that
+	// records it, as before feature level 8, and not at its deadline.
+	ExpiresLate bool
 }
 
 // ModelSession is a session with its hidden state. It is immutable: a change replaces
@@ -59,7 +63,7 @@ func NewSessionModel() SessionModel {
 
 // Clone returns a copy, so that a refused commit leaves the model unchanged.
 func (m SessionModel) Clone() SessionModel {
-	return SessionModel{Sessions: maps.Clone(m.Sessions), Reviews: maps.Clone(m.Reviews)}
+	return SessionModel{Sessions: maps.Clone(m.Sessions), Reviews: maps.Clone(m.Reviews), ExpiresLate: m.ExpiresLate}
 }
 
 func refuse(code agent.Code, s ModelSession) *agent.Error {

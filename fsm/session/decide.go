@@ -131,7 +131,11 @@ func ExpireReview(c *txn.Tx, id string, when int64) error {
 		return err // it is removed with its session
 	}
 	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
-		return closeReview(c, id, row, agent.ReviewExpired, func() {})
+		return closeReview(c, id, row, agent.ReviewExpired, func() {
+			if c.Level >= txn.DeadlineLevel {
+				row.DecidedAt = row.ExpiresAt
+			}
+		})
 	}
 	return changeReview(c, id, row, func() {
 		row.Escalated = true

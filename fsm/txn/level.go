@@ -28,3 +28,7 @@ const MetadataLevel = 8
 // LimitsLevel is the feature level from which on agents, threads, entries and timers are counted,
 // and scopes may have the default policy.
 const LimitsLevel = 8
+
+// DeadlineLevel is the feature level from which on a review that expires is decided at its
+// deadline, as reads show it before an entry records it, and not at the time of that entry.
+const DeadlineLevel = 8
