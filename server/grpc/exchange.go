@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -36,7 +37,10 @@ type exchange struct {
 	reads   *semaphore.Weighted // reads, by weight
 	windows *windows
 	batch   *readBatch     // reads that wait to be answered together; used only by the reading goroutine
-	readers sync.WaitGroup // goroutines that answer reads; Add is guarded by mu and !refusing
+	readers sync.WaitGroup // calls that are read; Add is guarded by mu and !refusing
+
+	toRead      chan *readBatch // to the idle goroutines that answer reads; closed once there are no more
+	idleReaders atomic.Int32
 
 	wake  chan struct{} // capacity 1: ready has replies, or the input has ended
 	input chan error    // capacity 1: why the reading goroutine ended
@@ -75,7 +79,7 @@ func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
 		api: s.api, stream: stream,
 		slots: semaphore.NewWeighted(s.inFlightMax), room: semaphore.NewWeighted(s.inFlightBytesMax),
 		reads: semaphore.NewWeighted(readWeightMax),
-		wake:  make(chan struct{}, 1), input: make(chan error, 1),
+		wake:  make(chan struct{}, 1), input: make(chan error, 1), toRead: make(chan *readBatch),
 	}
 	x.caller, _ = callerOf(stream.Context())
 	x.inFlight.prev, x.inFlight.next = &x.inFlight, &x.inFlight
@@ -102,6 +106,7 @@ func (x *exchange) receive(ctx context.Context) (err error) {
 			err = statusOf(x.panicked("Exchange", r))
 		}
 	}()
+	defer close(x.toRead)
 	defer x.flush()
 	for {
 		frame, err := x.stream.Recv()

@@ -78,11 +78,36 @@ func (b *readBatch) fits(f *flight, r *agent.Reads) bool {
 		len(b.Reads.Reads)+len(r.Reads) <= agent.ReadsMax
 }
 
-// flush starts to answer the batch.
+// flush starts to answer the batch, on a goroutine that has answered others if one is idle.
 func (x *exchange) flush() {
-	if b := x.batch; b != nil {
-		x.batch = nil
-		go x.answerBatch(b)
+	b := x.batch
+	if b == nil {
+		return
+	}
+	x.batch = nil
+	select {
+	case x.toRead <- b:
+	default:
+		go x.answerBatches(b)
+	}
+}
+
+// idleReadersMax is how many goroutines of a stream wait for another batch: as many as answer reads
+// with long answers at once.
+const idleReadersMax = readWeightMax / pageReadWeight
+
+// answerBatches answers a batch, and then others until enough goroutines are idle or the stream has
+// ended. A new goroutine would grow its stack again for each batch: a sixteenth of the CPU of
+// reads with long answers.
+func (x *exchange) answerBatches(b *readBatch) {
+	for more := true; more; {
+		x.answerBatch(b)
+		if x.idleReaders.Add(1) > idleReadersMax {
+			x.idleReaders.Add(-1)
+			return
+		}
+		b, more = <-x.toRead
+		x.idleReaders.Add(-1)
 	}
 }
 
