@@ -3,7 +3,6 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -18,10 +17,4 @@ func marked(err error) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err
-}
-
-// Exhausted reports whether an engine could not be read because the process, or the
-// machine, has no file descriptor or no memory left. Its files may be as they should be.
-func Exhausted(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }

@@ -124,9 +124,19 @@ func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *peb
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
 		p.Levels[i].FilterType = pebble.TableFilter
 	}
+	var lack shortage
 	p.EventListener = &pebble.EventListener{
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.stalls.Add(1) },
 		BackgroundError: func(err error) {
+			if Exhausted(err) {
+				first, over := lack.note(time.Now())
+				if first {
+					o.Logger.Warn("background work waits for file descriptors or memory", "dir", dir, "error", err)
+				}
+				if !over {
+					return
+				}
+			}
 			e.alarm.raise(fmt.Errorf("engine in %s: background work failed: %w", dir, marked(err)))
 		},
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
