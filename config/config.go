@@ -243,7 +243,7 @@ type Backup struct {
 // Limits has the limits of the node's resources. Limits of requests are constants; limits of scopes
 // are replicated.
 type Limits struct {
-	InFlightBytes    int64 `yaml:"in_flight_bytes"`    // memory for requests and answers in flight, of which one address may use half; 0 means an eighth of the memory limit, from 64 to 128 MiB
+	InFlightBytes    int64 `yaml:"in_flight_bytes"`    // memory for requests and answers in flight, of which one address may use half; 0 means an eighth of the memory limit, from 96 to 128 MiB
 	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 derives it from the disk's size, from 16 to 256 MiB
 }
 

@@ -23,7 +23,7 @@ const (
 	stopTimeoutMin      = time.Second
 	stopTimeoutMax      = 10 * time.Minute
 	diskReserveBytesMax = 1 << 40
-	inFlightBytesMin    = 64 << 20 // the largest answers fit
+	inFlightBytesMin    = 96 << 20 // the longest answer fits the half of one address, beside a page
 	inFlightBytesMax    = 1 << 40
 	logBytesMin         = 64 << 10 // the log's bytes are counted in these units
 	logBytesMax         = 1 << 40

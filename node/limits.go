@@ -6,15 +6,19 @@ import (
 	"net"
 	"runtime/debug"
 
+	"dormouse/agent"
 	"dormouse/config"
 	"dormouse/internal/budget"
 	"dormouse/internal/descriptors"
 	"dormouse/internal/listener"
+	"dormouse/store"
 )
 
 const (
-	connectionsMax   = 4096 // of each server: one address may have half of them
-	inFlightBytesMin = 64 << 20
+	connectionsMax = 4096 // of each server: one address may have half of them
+	// inFlightBytesMin lets one address, which may use half, have the longest answer in flight beside
+	// a page of another: with less, such an answer would never fit beside the call itself.
+	inFlightBytesMin = 2 * (store.AnswerBytesMax + agent.ReadBytesMax)
 	inFlightBytesMax = 128 << 20
 	inFlightPart     = 8 // of the memory limit
 )

@@ -85,8 +85,8 @@ func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers ag
 		}
 		answers.Answers[i] = answer
 		if len(reads) > 1 {
-			if size += answerBytes(answer.Found); size > answerBytesMax {
-				return agent.Answers{}, false, agent.TooLarge("answer", "reply_bytes_max", size, answerBytesMax)
+			if size += answerBytes(answer.Found); size > AnswerBytesMax {
+				return agent.Answers{}, false, agent.TooLarge("answer", "reply_bytes_max", size, AnswerBytesMax)
 			}
 		}
 	}

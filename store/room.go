@@ -10,14 +10,14 @@ import (
 	"dormouse/internal/budget"
 )
 
-// answerBytesMax bounds what all answers of one request may use in memory: the servers can send no
+// AnswerBytesMax bounds what all answers of one request may use in memory: the servers can send no
 // more.
-const answerBytesMax = 2 * agent.ReadBytesMax
+const AnswerBytesMax = 2 * agent.ReadBytesMax
 
 // Room for reads that are answered at once, in bytes. A page may have ReadBytesMax; single rows are
 // mostly small.
 const (
-	gateBytesMin = answerBytesMax
+	gateBytesMin = AnswerBytesMax
 	gateBytesMax = 16 * agent.ReadBytesMax
 	rowBytes     = 256 << 10
 
@@ -60,7 +60,7 @@ func expected(reads []agent.Read) int64 {
 			n += agent.ReadBytesMax
 		}
 	}
-	return min(n, answerBytesMax)
+	return min(n, AnswerBytesMax)
 }
 
 // answerBytes returns about how many bytes of memory an answer uses.

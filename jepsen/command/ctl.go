@@ -48,7 +48,7 @@ func (c *Ctl) Commit(ctx context.Context, commit agent.Commit) (agent.Result, er
 	if err != nil {
 		return agent.Result{}, err
 	}
-	return httpclient.Committed(out)
+	return httpclient.Committed(commit.Ops, out)
 }
 
 // Read runs the command of the only read.

@@ -152,7 +152,7 @@ func one(decode func([]byte) (agent.OpResult, int64, error)) func(*answer) (agen
 }
 
 // committed returns how the answer of POST /v1/commits becomes a result. docs are the ops that were
-// sent; nil means that they are not known. A node of an older version does not name the op of a result.
+// sent. A node of an older version does not name the op of a result.
 func committed(docs []members) func(a *answer) (agent.Result, error) {
 	return func(a *answer) (agent.Result, error) {
 		return resultsOf(a, func(i int) string {
@@ -203,8 +203,14 @@ func CommitBody(commit agent.Commit) ([]byte, error) {
 	return encode(body), nil
 }
 
-// Committed returns the result that the answer of POST /v1/commits holds.
-func Committed(body []byte) (agent.Result, error) { return committed(nil)(&answer{body: body}) }
+// Committed returns the result that the answer of POST /v1/commits holds, to these ops.
+func Committed(ops []agent.Op, body []byte) (agent.Result, error) {
+	docs, err := opDocuments(ops)
+	if err != nil {
+		return agent.Result{}, err
+	}
+	return committed(docs)(&answer{body: body})
+}
 
 // Found returns what the answer to a read holds.
 func Found(read string, body []byte) (agent.Found, error) { return found(read)(body) }

@@ -132,3 +132,20 @@ func TestANodeThatEndsWithinACallLeavesItOpen(t *testing.T) {
 		}
 	}
 }
+
+// A node of an older version does not name the op of a result; the ops that were sent do.
+func TestAResultWithoutItsOpIsOfTheOpThatWasSent(t *testing.T) {
+	got, err := httpclient.Committed(
+		[]agent.Op{&agent.ClaimSession{Session: "s", Owner: "w"}, &agent.PutValue{Key: "k"}},
+		[]byte(`{"index":7,"time":1,"results":[{"session":{"id":"s","agent":"a","status":"running"}},{"key":"k","revision":2}]}`),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, ok := got.Results[0].(*agent.SessionResult); !ok || r.Session.ID != "s" {
+		t.Errorf("the claim's result is %+v", got.Results[0])
+	}
+	if r, ok := got.Results[1].(*agent.ValueResult); !ok || r.Revision != 2 {
+		t.Errorf("the put's result is %+v", got.Results[1])
+	}
+}

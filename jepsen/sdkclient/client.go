@@ -156,7 +156,7 @@ func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result,
 	if err != nil {
 		return agent.Result{}, err
 	}
-	return httpclient.Committed(answer)
+	return httpclient.Committed(commit.Ops, answer)
 }
 
 // Read implements agent.Service with the library's read.
