@@ -2,14 +2,14 @@ package transport
 
 import "github.com/hashicorp/raft"
 
-// unknownVoter lets Raft consider a candidate that is no voter in this node's configuration, if
+// admitNewVoter lets Raft consider a candidate that is no voter in this node's configuration, if
 // the candidate has entries that this node lacks: one of them may have made it a voter. Raft
 // refuses such a candidate by its id. If the leader is lost before all voters have that entry, no
-// node could be elected: the others refuse the new voter, and it refuses their shorter logs. By
-// the Raft paper (Ongaro, "Consensus: Bridging Theory and Practice", 4.2) a vote does not depend
+// node could be elected: the others refuse the new voter, and it refuses their shorter logs. In
+// Raft (Ongaro, "Consensus: Bridging Theory and Practice", 4.1) a vote does not depend
 // on the voter's configuration. So the request gets the id of a voter; Raft compares the id with
 // its configuration only, and then terms and logs. It notes the vote by the candidate's address.
-func (g *Guard) unknownVoter(command any) {
+func (g *Guard) admitNewVoter(command any) {
 	var header *raft.RPCHeader
 	var last uint64
 	switch request := command.(type) {

@@ -8,16 +8,23 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// startTrio starts three voters that all have one write, and returns the leader and the others.
+func startTrio(t *testing.T) (r *raftCluster, leader, one, other *raftNode) {
+	t.Helper()
+	r = newRaftCluster(t, 3)
+	r.start()
+	leader = r.leader()
+	others(r, leader, func(n *raftNode) { one, other = n, one })
+	r.mustPut(leader, "k", 1)
+	time.Sleep(time.Second)
+	return r, leader, one, other
+}
+
 // If the leader is lost just after it has made a node a voter, that node is elected, by a voter
 // that does not know of it yet. It alone has what the leader has committed.
 func TestAVoterThatAnotherDoesNotKnowYetIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRaftCluster(t, 3)
-		r.start()
-		lost := r.leader()
-		var made, late *raftNode
-		others(r, lost, func(n *raftNode) { made, late = n, made })
-		r.mustPut(lost, "k", 1)
+		r, lost, made, late := startTrio(t)
 		if err := lost.raft.DemoteVoter(made.id, 0, time.Second).Error(); err != nil {
 			t.Fatal(err)
 		}
@@ -48,13 +55,7 @@ func TestAVoterThatAnotherDoesNotKnowYetIsElected(t *testing.T) {
 // A node that was demoted and does not know it yet is refused as before: its log is shorter.
 func TestADemotedNodeIsNotElectedByThoseWhoKnow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRaftCluster(t, 3)
-		r.start()
-		lead := r.leader()
-		var demoted, other *raftNode
-		others(r, lead, func(n *raftNode) { demoted, other = n, demoted })
-		r.mustPut(lead, "k", 1)
-		time.Sleep(time.Second)
+		r, lead, demoted, other := startTrio(t)
 		r.net.block(lead.addr, demoted.addr, true)
 		if err := lead.raft.DemoteVoter(demoted.id, 0, time.Second).Error(); err != nil {
 			t.Fatal(err)

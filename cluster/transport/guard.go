@@ -32,7 +32,7 @@ var errMayNotStand = errors.New("this node may not stand for election: its log i
 //     so the guard lowers LeaderCommitIndex to that.
 //   - Votes, requested or given, while this node's log lacks entries that it has
 //     acknowledged.
-//   - Candidates that this node does not know as voters yet: see unknownVoter.
+//   - Candidates that this node does not know as voters yet: see admitNewVoter.
 //   - Terms that no election can have reached, and senders that are no members.
 //   - Entries with a wrong checksum or of an unknown type.
 //   - Entries that arrive faster than the state machine applies them.
@@ -130,7 +130,7 @@ func (g *Guard) take(rpc raft.RPC) {
 		g.forwardInstall(rpc)
 		return
 	}
-	g.unknownVoter(rpc.Command)
+	g.admitNewVoter(rpc.Command)
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok {
 		g.forward(rpc)
