@@ -154,18 +154,10 @@ func one(decode func([]byte) (agent.OpResult, int64, error)) func(*answer) (agen
 // committed returns how the answer of POST /v1/commits becomes a result. docs are the ops that were
 // sent. A node of an older version does not name the op of a result.
 func committed(docs []members) func(a *answer) (agent.Result, error) {
-	return func(a *answer) (agent.Result, error) {
-		return resultsOf(a, func(i int) string {
-			if i >= len(docs) {
-				return ""
-			}
-			sent, _ := docs[i]["op"].(string)
-			return sent
-		})
-	}
+	return func(a *answer) (agent.Result, error) { return resultsOf(a, docs) }
 }
 
-func resultsOf(a *answer, sent func(i int) string) (agent.Result, error) {
+func resultsOf(a *answer, docs []members) (agent.Result, error) {
 	var doc struct {
 		Index   *uint64           `json:"index"`
 		Time    int64             `json:"time"`
@@ -177,10 +169,14 @@ func resultsOf(a *answer, sent func(i int) string) (agent.Result, error) {
 	if doc.Index == nil || doc.Results == nil {
 		return agent.Result{}, fmt.Errorf("it has no index or no results")
 	}
+	if len(doc.Results) != len(docs) {
+		return agent.Result{}, fmt.Errorf("it has %d results of %d ops", len(doc.Results), len(docs))
+	}
 	out := agent.Result{Index: *doc.Index, Time: doc.Time, Results: make([]agent.OpResult, len(doc.Results))}
 	for i, raw := range doc.Results {
+		sent, _ := docs[i]["op"].(string)
 		var err error
-		if out.Results[i], err = opResult(raw, sent(i)); err != nil {
+		if out.Results[i], err = opResult(raw, sent); err != nil {
 			return agent.Result{}, fmt.Errorf("result %d: %w", i, err)
 		}
 	}

@@ -58,7 +58,7 @@ func TestTokenHistories(t *testing.T) {
 		{"refused while it is created", workloadtest.Script{creates(0, 9, all, 0), out(puts(2, 3, "a", 0))}, ""},
 		{"refused beside an unknown revocation", workloadtest.Script{made, workloadtest.Unknown(revokes(2, 3, 0)), out(puts(4, 5, "a", 0))}, ""},
 		{"unavailable says nothing", workloadtest.Script{made, workloadtest.Refused(puts(2, 3, "a", 0), "unavailable")}, ""},
-		{"a token that nobody uses", workloadtest.Script{made, another, puts(2, 3, "a", 5), reads(10, 11, "a")}, ""},
+		{"a token that no call uses", workloadtest.Script{made, another, puts(2, 3, "a", 5), reads(10, 11, "a")}, ""},
 		{"a reader puts", workloadtest.Script{reader, puts(2, 3, "a", 5), reads(10, 11, "a")}, "served beyond its verbs"},
 		{"a reader's lost put is there", workloadtest.Script{reader, workloadtest.Unknown(puts(2, 3, "a", 0)), reads(10, 11, "a")}, "served beyond its verbs"},
 		{"a reader is refused", workloadtest.Script{reader, denied(puts(2, 3, "a", 0)), gets(4, 5, 5), reads(10, 11)}, ""},
