@@ -10,7 +10,6 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
-	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
@@ -137,11 +136,7 @@ func (m *Machine) adopt(g *generation) error {
 	if m.mintBase, err = readMintBase(g.engine); err != nil {
 		return err
 	}
-	policy, _, err := g.engine.Get([]byte(txn.DefaultPolicyKey))
-	if err != nil {
-		return err
-	}
-	if m.defaults, err = command.DecodePolicy(policy); err != nil {
+	if m.defaults, err = txn.ReadDefaultPolicy(kv.EngineRows{Engine: g.engine}); err != nil {
 		return err
 	}
 	m.imports.Store(&imported)

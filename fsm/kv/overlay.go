@@ -17,6 +17,15 @@ type Reader interface {
 	Get(key string) ([]byte, error)
 }
 
+// EngineRows reads the rows of an engine.
+type EngineRows struct{ Engine storage.Reader }
+
+// Get implements Reader.
+func (r EngineRows) Get(key string) ([]byte, error) {
+	value, _, err := r.Engine.Get([]byte(key))
+	return value, err
+}
+
 // Overlay holds the changes of one log entry so far, over the engine. A commit writes into it, and
 // rolls back to its mark if it is refused. So each commit sees those before it, and leaves all of
 // its changes or none.
