@@ -1,6 +1,7 @@
 // Package utf8pb reports whether the strings of an encoded protobuf message are
-// UTF-8, as proto3 requires. Package protocode does not check. A message's shape is
-// compiled once, so that a check costs far less than reflection.
+// UTF-8, as proto3 requires. Package protocode checks strings only while it decodes, and only
+// in the mode Checked. A message's shape is compiled once, so that a check costs far less than
+// reflection.
 package utf8pb
 
 import (

@@ -2,6 +2,8 @@ package grpc_test
 
 import (
 	"context"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -64,6 +66,39 @@ func TestReadsOfOneFrameAreAnsweredTogether(t *testing.T) {
 		if len(b.asked) != 4 || sizes[2] != 1 || sizes[1] != 3 {
 			t.Errorf("asked %+v", b.asked)
 		}
+	})
+}
+
+// Many reads at once leave few idle goroutines behind, which answer later reads, and end with the
+// stream: a bubble does not end before its goroutines.
+func TestFewGoroutinesWaitForReads(t *testing.T) {
+	waiting := func() int {
+		stacks := make([]byte, 1<<20)
+		return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), ").answerBatches(")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b, open := &bookkeeper{}, make(chan struct{})
+		_, conn := serve(t, &fake{submit: atOnce, read: func(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+			<-open
+			return b.read(ctx, r)
+		}}, grpc.Options{})
+		s := exchange(t, conn)
+		const frames = 100
+		for id := range uint64(frames) {
+			send(t, s, read(id+1, &agent.GetValue{Key: "a"}))
+			synctest.Wait()
+		}
+		if n := waiting(); n != frames {
+			t.Errorf("%d goroutines answer %d reads", n, frames)
+		}
+		close(open)
+		replies(t, s, frames)
+		synctest.Wait()
+		if n := waiting(); n == 0 || n > 16 {
+			t.Errorf("%d goroutines wait for reads", n)
+		}
+		send(t, s, read(frames+1, &agent.GetValue{Key: "a"}))
+		replies(t, s, 1)
 	})
 }
 

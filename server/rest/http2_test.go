@@ -78,14 +78,7 @@ func TestCallsShareAConnectionOfHTTP2(t *testing.T) {
 func TestDeadlinesOfHTTP2AreThoseOfOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)
-		k.fake.onCommit = func(ctx context.Context) error {
-			select {
-			case <-time.After(3 * time.Minute):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+		k.fake.onCommit = takesLong
 		client, dials := k.http2()
 		long := make(chan int)
 		go func() {

@@ -79,19 +79,22 @@ func exchange(t *testing.T, conn net.Conn, in *bufio.Reader, request string) (st
 	return response.StatusCode, string(all)
 }
 
+// takesLong is a commit that takes longer than any deadline of its connection.
+func takesLong(ctx context.Context) error {
+	select {
+	case <-time.After(3 * time.Minute):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // The read deadline of a body must be cleared: during the call, net/http would take it for a
 // disconnect.
 func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)
-		k.fake.onCommit = func(ctx context.Context) error {
-			select {
-			case <-time.After(3 * time.Minute):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+		k.fake.onCommit = takesLong
 		conn := k.serve()()
 		status, body := exchange(t, conn, bufio.NewReader(conn),
 			"PUT /v1/checkpoints/a HTTP/1.1\nHost: x\nDormouse-Timeout-Ms: 240000\nContent-Type: application/json\nContent-Length: 12\n\n{\"state\":{}}")
