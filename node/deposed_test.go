@@ -40,7 +40,6 @@ func TestATurnOutlivesTheLeaderThatItsCommitWentToSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newInstanceCluster(t, 3, 24)
-		s.even("n1", "n2", "n3")
 		at := s.follower()
 		s.keys = []string{s.keyOf(at)}
 		began := s.cutTheLeader()

@@ -39,8 +39,7 @@ func newInstanceCluster(t *testing.T, size, keys int) *instanceCluster {
 	for i := range size {
 		names = append(names, name(i))
 	}
-	s.even(names...)
-	s.settled()
+	s.settled(names...)
 	return s
 }
 
@@ -173,7 +172,6 @@ func TestANodeThatLeavesIsEmptiedFirstSim(t *testing.T) {
 func leaves(t *testing.T, leads bool) {
 	t.Helper()
 	s := newInstanceCluster(t, 3, 24)
-	s.even("n1", "n2", "n3")
 	goes, stays := s.follower().name, s.leader().name
 	if leads {
 		goes, stays = stays, goes
@@ -283,7 +281,7 @@ func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
 		if _, err := leader.Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 			t.Fatal(err)
 		}
-		s.even("n1", "n2", "n3")
+		s.settled("n1", "n2", "n3")
 		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m"}
 		for n := 0; ref.Key == ""; n++ { // one that the stopping node owns
 			key := fmt.Sprint("k", n)

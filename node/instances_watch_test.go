@@ -93,7 +93,7 @@ func TestAWatchHearsOfAllNodesSim(t *testing.T) {
 		awake("n1")
 		s.heal()
 		s.await("the watch to hear n3 again", func() bool { return g.misses("n3") == 2 })
-		s.even("n1", "n2", "n3")
+		s.settled("n1", "n2", "n3")
 		awake("n3")
 		for _, key := range s.keys {
 			if err := s.awake["n2"].Instances().Stop(t.Context(), agent.InstanceRef{Manager: "docs", Key: key}); err != nil {

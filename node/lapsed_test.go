@@ -18,8 +18,7 @@ import (
 func guesses(t *testing.T) []string {
 	t.Helper()
 	w := newPlacedCluster(t, 3)
-	w.even("n1", "n2", "n3")
-	w.settled()
+	w.settled("n1", "n2", "n3")
 	put := &agent.PutManager{Manager: agent.Manager{Name: "documents", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
 	if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)

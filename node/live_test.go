@@ -64,7 +64,7 @@ func inAClusterOfThree(t *testing.T, open func(*testing.T, *simCluster, *testNod
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
+		w.settled("n1", "n2", "n3")
 		r := w.follower()
 		fleet := agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name, Faults: nodeFaults{w}}
 		var name string
@@ -95,5 +95,5 @@ func (w nodeFaults) Mend(node string) {
 		w.start(node)
 	}
 	w.settle(3)
-	w.even("n1", "n2", "n3")
+	w.settled("n1", "n2", "n3")
 }

@@ -73,11 +73,12 @@ func (w *simCluster) even(names ...string) {
 	})
 }
 
-// settled returns the partitions once none has changed for two lease times: when the shares
-// are even, the last partitions may still be on their way, and a node whose lease is young
-// gets its last ones when it is not.
-func (w *simCluster) settled() []*layout.Partition {
+// settled waits as even does, and then until no partition has changed for two lease times: when the
+// shares are even, the last partitions may still be moving, and a node whose lease is new gets its
+// last ones after the others. It returns the partitions.
+func (w *simCluster) settled(names ...string) []*layout.Partition {
 	w.t.Helper()
+	w.even(names...)
 	before := w.leader().Machine().Partitions()
 	w.await("the partitions to rest", func() bool {
 		last := before
@@ -156,11 +157,9 @@ func TestPartitionsFollowTheMembersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
-		before := w.settled()
+		before := w.settled("n1", "n2", "n3")
 		w.start("n4")
-		w.even("n1", "n2", "n3", "n4")
-		for i, p := range w.settled() {
+		for i, p := range w.settled("n1", "n2", "n3", "n4") {
 			if p.Owner != before[i].Owner && p.Owner != "n4" {
 				t.Fatalf("partition %d went from %s to %s when n4 joined", i, before[i].Owner, p.Owner)
 			}
@@ -203,8 +202,7 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
-		w.settled()
+		w.settled("n1", "n2", "n3")
 		cut := w.awake[w.follower().name]
 		theirs := someOf(w, cut.name, cut)
 		seen := make([]uint64, layout.Partitions)
@@ -245,8 +243,7 @@ func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
-		before := w.settled()
+		before := w.settled("n1", "n2", "n3")
 		for i := range 3 { // each for the others, the leader too
 			alone, others := []string{"127.0.1.1:7603", "127.0.1.2:7603", "127.0.1.3:7603"}[i], []string{}
 			for _, addr := range []string{"127.0.1.1:7603", "127.0.1.2:7603", "127.0.1.3:7603"} {
@@ -309,7 +306,7 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
+		w.settled("n1", "n2", "n3")
 		// A node whose lease is younger than its TTL gets no more partitions while another node
 		// has an older one, so a forecast would leave it out.
 		time.Sleep(w.lease)
@@ -355,7 +352,7 @@ func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
+		w.settled("n1", "n2", "n3")
 		dead := "n3"
 		if w.leader().name == dead {
 			dead = "n2"

@@ -53,7 +53,7 @@ func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		old := newInstanceCluster(t, 3, 1)
-		old.even("n1", "n2", "n3")
+		old.settled("n1", "n2", "n3")
 		reply := old.signal("n1", old.keys[0])
 		var owned []layout.Partition
 		for _, owner := range []string{"n1", "n2", "n3"} {

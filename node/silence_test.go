@@ -81,7 +81,6 @@ func TestASignalIsAnsweredSoonAfterItsOwnerDiedSim(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := newInstanceCluster(t, 3, 24)
-					s.even("n1", "n2", "n3")
 					owner := s.follower()
 					if leads {
 						owner = s.leader()
@@ -143,7 +142,7 @@ func TestPausesMoveNothingSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
+		w.settled("n1", "n2", "n3")
 		time.Sleep(time.Minute)
 		leader := w.leader()
 		term, epochs := leader.Group().LocalStatus().Term, epochsOf(leader)

@@ -84,7 +84,7 @@ func TestACallIsTracedThroughTheCluster(t *testing.T) {
 		w := newSimCluster(t, 0)
 		w.lease, w.spans = 5*time.Second, all.on
 		w.found(3)
-		w.even("n1", "n2", "n3")
+		w.settled("n1", "n2", "n3")
 		leader, follower := w.leader(), w.follower()
 		program := sdktrace.NewTracerProvider(sdktrace.WithSyncer(all.on("program")))
 		c := w.dial(t, true, follower.name)

@@ -19,7 +19,7 @@ func TestCallsGoRoundACutSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		w.even("n1", "n2", "n3")
+		w.settled("n1", "n2", "n3")
 		put := &agent.PutManager{Manager: agent.Manager{Name: "documents", Handler: agent.Handler{Kind: agent.HandlerDocument}, Untracked: true}}
 		if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 			t.Fatal(err)

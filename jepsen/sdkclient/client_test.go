@@ -50,10 +50,11 @@ func TestOutcomesAreAsTold(t *testing.T) {
 		code   agent.Code
 	}{
 		{`{"id":1,"done":{"index":3,"results":[{"op":"put_value","key":"k","revision":1}]}}`, ""},
+		{`{"id":1,"done":{"index":3,"results":[]}}`, agent.CodeInternal},
 		{`{"id":1,"refused":{"code":"conflict","rev":4}}`, agent.CodeConflict},
 		{`{"id":1,"refused":{"code":"internal"}}`, agent.CodeUnavailable}, // the library says that it was not applied
 		{`{"id":1,"unknown":"the time is over"}`, agent.CodeUnknown},
-		{`{"id":0,"unknown":"of an earlier call"}` + "\n" + `{"id":1,"done":{"index":3,"results":[]}}`, ""},
+		{`{"id":0,"unknown":"of an earlier call"}` + "\n" + `{"id":1,"done":{"index":3,"results":[{"op":"put_value","key":"k","revision":1}]}}`, ""},
 		{`Traceback`, agent.CodeInternal},
 		{``, agent.CodeUnknown},
 	} {
