@@ -167,8 +167,10 @@ func (r *runner) collect(ctx context.Context) {
 		synctest.Wait()
 		if _, notes := r.trace.Sum(); notes-last >= collectNotes {
 			last = notes
+			drawn := drawnRuntime()
 			runtime.GC()
 			forgetRuntime()
+			seedRuntime(drawn) // how often this goroutine had to wait meanwhile depends on real time
 		}
 	}
 }
