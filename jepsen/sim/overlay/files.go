@@ -74,6 +74,8 @@ var files = []file{
 			{from: "	bubble  *synctestBubble\n", to: "	bubble  *synctestBubble\n\n\tsimProcess uint32 // of the simulation\n\tsimYields bool\n"},
 		},
 	},
+	// Most goroutines need more than 2 KiB, and a stack that grows is copied.
+	{path: "runtime/stack.go", changes: []change{{from: "	stackMin = 2048\n", to: "	stackMin = 8192\n"}}},
 	// Memory is given back to the system at moments of real time.
 	{path: "runtime/mgcscavenge.go", changes: []change{{from: "func (s *scavengerState) wake() {\n", to: "func (s *scavengerState) wake() {\n	if true {\n		return\n	}\n"}}},
 	{
