@@ -1,7 +1,7 @@
 """Makes calls with the Python library: one JSON document a line on stdin, and its outcome on stdout.
 
-A call has an id, a timeout_ms, and either ops or reads. Its outcome has the id, and either done, refused or unknown.
-With named it uses the library's calls of single values where there are some, whose outcomes have no index.
+A call has an id, a timeout_ms, and either ops or reads. Its outcome has the id, and one of done, refused, unknown
+and broken. With named it uses the library's calls of single values where there are some, whose outcomes have no index.
 """
 
 import base64
@@ -9,6 +9,7 @@ import json
 import os
 import ssl
 import sys
+import traceback
 
 from dormouse import Client, Fence, RefusedError, StandardHttp, UnknownError
 
@@ -57,4 +58,6 @@ for line in sys.stdin:
         outcome["refused"] = dict(error.problem)
     except UnknownError as error:
         outcome["unknown"] = str(error)
+    except Exception:
+        outcome["broken"] = traceback.format_exc()
     print(json.dumps(outcome, ensure_ascii=False, separators=(",", ":")), flush=True)

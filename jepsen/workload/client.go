@@ -33,11 +33,10 @@ type Via string
 
 // The ways to call.
 const (
-	ViaGRPC   Via = ""        // the Go client
-	ViaHTTP   Via = "http"    // the HTTP API
-	ViaCtl    Via = "dormctl" // the program dormctl
-	ViaRedis  Via = "redis"   // the protocol of Redis
-	ViaPython Via = "python"  // the library for Python
+	ViaGRPC  Via = ""        // the Go client
+	ViaHTTP  Via = "http"    // the HTTP API
+	ViaCtl   Via = "dormctl" // the program dormctl
+	ViaRedis Via = "redis"   // the protocol of Redis
 )
 
 // Narrow is a Client that has only commits and reads: its process makes no calls of
