@@ -39,6 +39,10 @@ const (
 	ViaRedis Via = "redis"   // the protocol of Redis
 )
 
+// Told reports whether the result of a delete says whether there was something to delete. The answer 204 of HTTP does
+// not; its result has an incarnation, although nothing existed.
+func Told(r *agent.DeleteResult) bool { return r.Existed || r.Incarnation == 0 }
+
 // Narrow is a Client that has only commits and reads: its process makes no calls of
 // instances and pods.
 type Narrow struct {
