@@ -16,7 +16,6 @@ import (
 	"dormouse/jepsen/sdkclient"
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/catalog"
-	"dormouse/jepsen/workload/cells"
 )
 
 // ctlPace is the mean wait of a process between two runs of dormctl, which cost more than
@@ -111,7 +110,7 @@ func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token stri
 		if err != nil {
 			return nil, nil, err
 		}
-		c := sdkclient.New(program, p.Workload == cells.Name)
+		c := sdkclient.New(program, catalog.ByNamedCalls(p.Workload))
 		return workload.Narrow{Service: c}, c, nil
 	}
 	c, err := d.dialAs(token, p.Scope, p.Node == "", addresses(nodes)...)

@@ -1,10 +1,10 @@
 # Makes calls with the library for Elixir: one JSON document a line on stdin, and its outcome on stdout.
 #
 # A call has an id, a timeout_ms, and either ops or reads. Its outcome has the id, and one of done, refused, unknown
-# and broken. With named it uses the library's calls of single values where there are some, whose outcomes have no
-# index.
+# and broken. With named it uses the library's calls of one value or thread where there are some, whose outcomes have
+# no index.
 defmodule Caller do
-  alias Dormouse.{Fence, JSON, Refused, Unknown, Values}
+  alias Dormouse.{Fence, JSON, Refused, Threads, Unknown, Values}
 
   def outcome(client, call) do
     case make(client, call) do
@@ -19,7 +19,7 @@ defmodule Caller do
   end
 
   defp make(client, %{"reads" => reads} = call), do: Dormouse.read(client, reads, options(call))
-  defp make(client, %{"named" => true, "ops" => [op]} = call), do: named(client, op, call)
+  defp make(client, %{"named" => true, "ops" => [op]} = call) when not is_map_key(call, "fence"), do: named(client, op, call)
   defp make(client, %{"ops" => ops} = call), do: Dormouse.commit(client, ops, options(call) ++ fence(call))
 
   defp named(client, %{"op" => "put_value", "key" => key, "bytes" => bytes} = op, call)
@@ -32,6 +32,18 @@ defmodule Caller do
 
   defp named(client, %{"op" => "delete_value", "key" => key} = op, call) when map_size(op) == 2 do
     with {:ok, nil} <- Values.delete(client, key, [], options(call)), do: {:ok, %{index: 0, results: [%{op: "delete_value", existed: false}]}}
+  end
+
+  defp named(client, %{"op" => "append_thread", "thread" => thread, "entries" => entries} = op, call) do
+    {conditions, rest} = Map.split(op, ["expected_rev", "expected_head"])
+    conditions = for {name, value} <- conditions, do: {String.to_existing_atom(name), value}
+
+    if map_size(rest) == 3 do
+      with {:ok, stamp} <- Threads.append(client, thread, entries, conditions ++ options(call)),
+           do: {:ok, %{index: 0, results: [Map.put(stamp, "op", "append_thread")]}}
+    else
+      make(client, Map.delete(call, "named"))
+    end
   end
 
   defp named(client, _op, call), do: make(client, Map.delete(call, "named"))

@@ -1,8 +1,8 @@
 // Makes calls with the library for TypeScript: one JSON document a line on stdin, and its outcome on stdout.
 //
 // A call has an id, a timeout_ms, and either ops or reads. Its outcome has the id, and one of done, refused, unknown
-// and broken. With named it uses the library's calls of single values where there are some, whose outcomes have no
-// index.
+// and broken. With named it uses the library's calls of one value or thread where there are some, whose outcomes have
+// no index.
 import { Client, settle } from '@dormouse/client'
 
 const client = new Client({ endpoints: process.env.CALLER_URLS.split(','), token: process.env.CALLER_TOKEN || undefined, attemptMs: 1500 })
@@ -19,13 +19,19 @@ const remove = async ({ key }, options) => {
   return { index: 0, results: [{ op: 'delete_value', existed: false }] }
 }
 
+const append = async ({ thread, entries, expected_rev: expectedRev, expected_head: expectedHead }, options) => {
+  const stamp = await client.threads.append(thread, entries, { ...options, expectedRev, expectedHead })
+  return { index: 0, results: [{ op: 'append_thread', ...stamp }] }
+}
+
 const make = async ({ ops, reads, named, fence, scope, timeout_ms: timeoutMs }) => {
   const options = { scope, timeoutMs }
   if (reads) return client.read(reads, options)
-  if (named && ops.length === 1) {
+  if (named && ops.length === 1 && !fence) {
     const [op] = ops
     if (op.op === 'put_value' && only(op, 'key', 'bytes', 'if_revision')) return put(op, options)
     if (op.op === 'delete_value' && only(op, 'key')) return remove(op, options)
+    if (op.op === 'append_thread' && only(op, 'thread', 'entries', 'expected_rev', 'expected_head')) return append(op, options)
   }
   return client.commit(ops, { ...options, fence })
 }

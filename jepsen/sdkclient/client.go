@@ -44,7 +44,7 @@ type Client struct {
 
 var _ agent.Service = (*Client)(nil)
 
-// New returns a client that calls by a program. If named is set, it uses the library's calls of single values,
+// New returns a client that calls by a program. If named is set, it uses the library's calls of one value or thread,
 // whose results have no index.
 func New(p *Program, named bool) *Client {
 	c := &Client{program: p, named: named, lines: make(chan []byte)}

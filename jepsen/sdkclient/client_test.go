@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -91,6 +93,7 @@ func TestTheLibraryMakesTheCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			tellOutcomes(t, command)
 			store := memstore.New()
 			handler, err := rest.New(store, operator{}, rest.Options{Node: "n1"})
 			if err != nil {
@@ -109,11 +112,53 @@ func TestTheLibraryMakesTheCalls(t *testing.T) {
 	}
 }
 
+// tellOutcomes makes calls to a node whose first attempts fail, and compares what the library tells of them.
+func tellOutcomes(t *testing.T, command sdkclient.Command) {
+	t.Helper()
+	var script []agent.Code // answers one attempt after another; "" cuts the connection
+	var keys []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code := script[0]
+		script, keys = script[1:], append(keys, r.Header.Get("Idempotency-Key"))
+		if code == "" {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(map[agent.Code]int{agent.CodeUnavailable: 503, agent.CodeOverloaded: 429, agent.CodeUnknown: 504, agent.CodeForbidden: 403, agent.CodeConflict: 409}[code])
+		_, _ = fmt.Fprintf(w, `{"type":"t","title":"t","status":400,"detail":"d","code":%q,"rev":7}`, code)
+	}))
+	defer server.Close()
+	client := sdkclient.New(started(t, command, server.URL), false)
+	for _, c := range []struct {
+		answers     []agent.Code
+		write, read agent.Code
+	}{
+		{[]agent.Code{agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeForbidden}, agent.CodeForbidden, agent.CodeForbidden},
+		{[]agent.Code{agent.CodeUnknown, agent.CodeForbidden}, agent.CodeUnknown, agent.CodeForbidden},
+		{[]agent.Code{"", agent.CodeForbidden}, agent.CodeUnknown, agent.CodeForbidden},
+		{[]agent.Code{"", agent.CodeUnavailable, agent.CodeConflict}, agent.CodeConflict, agent.CodeConflict}, // it is the log's, under the same key
+	} {
+		script, keys = c.answers, nil
+		_, err := client.Commit(t.Context(), agent.Commit{Scope: "s", Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}})
+		if agent.CodeOf(err) != c.write || len(slices.Compact(keys)) != 1 || keys[0] == "" {
+			t.Errorf("%q: the write is told as %v, want %q; its keys are %q", c.answers, err, c.write, keys)
+		}
+		script = c.answers
+		if _, err := client.Read(t.Context(), agent.Reads{Scope: "s", Reads: []agent.Read{&agent.GetValue{Key: "k"}}}); agent.CodeOf(err) != c.read {
+			t.Errorf("%q: the read is told as %v, want %q", c.answers, err, c.read)
+		}
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // makeCalls makes calls, and compares what they did. If doubles is set, whole numbers above 2^53 lose digits in the
 // language, as its page says.
 func makeCalls(t *testing.T, client *sdkclient.Client, store agent.Service, scope string, doubles bool) {
 	t.Helper()
-	big, zero, fence := uint64(1<<60+1), uint64(0), &agent.Fence{Claim: "c é"}
+	big, zero, one, at, fence := uint64(1<<60+1), uint64(0), uint64(1), int64(1_700_000_000_000), &agent.Fence{Claim: "c é"}
+	var appended []agent.EntryStamp
 	payload := agent.JSON("{\"big\":1152921504606846977,\"text\":\"<é\u2028\"}")
 	if doubles {
 		payload = agent.JSON("{\"big\":9007199254740991,\"text\":\"<é\u2028\"}")
@@ -129,6 +174,7 @@ func makeCalls(t *testing.T, client *sdkclient.Client, store agent.Service, scop
 		{&agent.DeleteValue{Key: "l"}, nil, ""},
 		{&agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "e", Kind: "k", Payload: payload}}}, nil, ""},
 		{&agent.AppendThread{Thread: "t", ExpectedRev: &big}, nil, agent.CodeConflict},
+		{&agent.AppendThread{Thread: "t", ExpectedRev: &one, Entries: []agent.Draft{{ID: "f"}, {ID: "g", At: &at}}}, nil, ""},
 		{&agent.TakeClaim{Claim: fence.Claim, Holder: "h"}, nil, ""},
 		{&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":1}`)}, fence, ""},
 		{&agent.TakeClaim{Claim: fence.Claim, Holder: "h"}, nil, ""},
@@ -138,8 +184,13 @@ func makeCalls(t *testing.T, client *sdkclient.Client, store agent.Service, scop
 		if agent.CodeOf(err) != step.code {
 			t.Errorf("%s, %T: %v, want %q", scope, step.op, err, step.code)
 		}
-		if taken, is := first(result).(*agent.ClaimResult); is && fence.Epoch == 0 {
-			fence.Epoch = taken.Claim.Epoch
+		switch r := first(result).(type) {
+		case *agent.ClaimResult:
+			if fence.Epoch == 0 {
+				fence.Epoch = r.Claim.Epoch
+			}
+		case *agent.ThreadResult:
+			appended = append(appended, r.Entries...)
 		}
 	}
 	reads := agent.Reads{Scope: scope, Reads: []agent.Read{&agent.GetValue{Key: "k/1"}, &agent.GetValue{Key: "l"}, &agent.LoadEntries{Thread: "t"}, &agent.GetCheckpoint{Key: "c"}}}
@@ -153,8 +204,11 @@ func makeCalls(t *testing.T, client *sdkclient.Client, store agent.Service, scop
 			t.Errorf("%s: got %+v, want %+v", scope, got.Answers[i].Found, want.Answers[i].Found)
 		}
 	}
+	if len(appended) != 3 || appended[2].ID != "g" || appended[2].Seq != 2 || appended[2].At != at {
+		t.Errorf("%s: appends were answered with %+v", scope, appended)
+	}
 	entries, ok := want.Answers[2].Found.(*agent.Entries)
-	if !ok || len(entries.Items) != 1 || string(entries.Items[0].Payload) != string(payload) {
+	if !ok || len(entries.Items) != 3 || string(entries.Items[0].Payload) != string(payload) {
 		t.Errorf("%s: the entry is %+v, want %s", scope, want.Answers[2].Found, payload)
 	}
 }

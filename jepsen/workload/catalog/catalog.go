@@ -110,6 +110,10 @@ var byLibrary = []string{cells.Name, "append", "conversations", "lists", "sessio
 // ByLibrary reports whether a process of a workload calls with a library for another language.
 func ByLibrary(workload string) bool { return slices.Contains(byLibrary, workload) }
 
+// ByNamedCalls reports whether that process makes the library's calls of one value or thread. Their outcomes have no
+// index, which the other workloads need.
+func ByNamedCalls(workload string) bool { return workload == cells.Name || workload == "append" }
+
 // ByRedis reports whether processes of a workload can call over the protocol of Redis.
 func ByRedis(workload string) bool { return workload == cells.Name }
 
