@@ -124,7 +124,7 @@ func tellOutcomes(t *testing.T, command sdkclient.Command) {
 			panic(http.ErrAbortHandler)
 		}
 		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(map[agent.Code]int{agent.CodeUnavailable: 503, agent.CodeOverloaded: 429, agent.CodeUnknown: 504, agent.CodeForbidden: 403, agent.CodeConflict: 409}[code])
+		w.WriteHeader(map[agent.Code]int{agent.CodeUnavailable: 503, agent.CodeOverloaded: 429, agent.CodeUnknown: 504, agent.CodeForbidden: 403, agent.CodeConflict: 409, agent.CodeInternal: 500, agent.CodeRequestExpired: 409}[code])
 		_, _ = fmt.Fprintf(w, `{"type":"t","title":"t","status":400,"detail":"d","code":%q,"rev":7}`, code)
 	}))
 	defer server.Close()
@@ -135,6 +135,8 @@ func tellOutcomes(t *testing.T, command sdkclient.Command) {
 	}{
 		{[]agent.Code{agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeForbidden}, agent.CodeForbidden, agent.CodeForbidden},
 		{[]agent.Code{agent.CodeUnknown, agent.CodeForbidden}, agent.CodeUnknown, agent.CodeForbidden},
+		{[]agent.Code{agent.CodeInternal}, agent.CodeUnknown, agent.CodeInternal},
+		{[]agent.Code{agent.CodeRequestExpired}, agent.CodeUnknown, agent.CodeRequestExpired},
 		{[]agent.Code{"", agent.CodeForbidden}, agent.CodeUnknown, agent.CodeForbidden},
 		{[]agent.Code{"", agent.CodeUnavailable, agent.CodeConflict}, agent.CodeConflict, agent.CodeConflict}, // it is the log's, under the same key
 	} {
