@@ -120,7 +120,7 @@ func (w *wires) serveRaw(addr string, exchange func(apipb.Store_ExchangeServer) 
 
 func (w *wires) client(o client.Options) *client.Client {
 	w.t.Helper()
-	o.DialOptions = append(o.DialOptions, grpc.WithContextDialer(w.dial))
+	o.Dialer = w.dial
 	c, err := client.Dial(o)
 	if err != nil {
 		w.t.Fatal(err)

@@ -233,7 +233,7 @@ func (s *bedStage) library(via workload.Via, token string, urls []string) (*sdkc
 func (s *bedStage) dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
 		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: token, TLS: s.bed.TLS(),
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
+		Dialer: s.bed.Dial, DialOptions: []grpc.DialOption{countAttempts()},
 	})
 }
 

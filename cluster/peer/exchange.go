@@ -46,11 +46,11 @@ type forwarded struct {
 
 // openExchange starts a stream, which ends with ctx; wg waits for its goroutines. It
 // does not wait for the connection: commits are queued meanwhile.
-func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGroup) *exchange {
+func openExchange(ctx context.Context, open func(context.Context) (apipb.Store_ExchangeClient, error), wg *sync.WaitGroup) *exchange {
 	ctx, cancel := context.WithCancel(ctx)
 	x := &exchange{cancel: cancel, wake: make(chan struct{}, 1), pending: map[uint64]*forwarded{}}
 	wg.Go(func() {
-		stream, err := store.Exchange(ctx)
+		stream, err := open(ctx)
 		if err != nil {
 			x.fail(err)
 			return

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"dormouse/api/convert"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
+	"dormouse/internal/framed"
 	"dormouse/internal/tracing"
 	"dormouse/internal/tracing/grpctrace"
 	apipb "dormouse/proto/api"
@@ -61,6 +63,7 @@ type Pool struct {
 
 // link is the connection to one peer.
 type link struct {
+	addr string
 	conn *grpc.ClientConn
 	peer peerpb.PeerClient
 
@@ -220,13 +223,21 @@ func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done fun
 
 // Leads implements router.Peers: after Deposed it ends the streams of commits
 // to nodes other than addr. The outcome of the commits that were sent to them is
-// then unknown; the others were definitely not applied.
+// then unknown; the others were definitely not applied. It opens the stream to addr, so
+// that the first commit does not wait for its connection.
 func (p *Pool) Leads(addr string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.leads != addr {
+	changed := p.leads != addr
+	if changed {
 		p.leads = addr
 		time.AfterFunc(p.Deposed, func() { p.endDeposed(addr) })
+	}
+	p.mu.Unlock()
+	if !changed {
+		return
+	}
+	if l, err := p.link(addr); err == nil { // it fails once the pool is closed
+		p.stream(l)
 	}
 }
 
@@ -262,9 +273,30 @@ func (p *Pool) stream(l *link) *exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.exchange == nil && p.ctx.Err() == nil {
-		l.exchange = openExchange(p.ctx, apipb.NewStoreClient(l.conn), &p.wg)
+		l.exchange = openExchange(p.ctx, func(ctx context.Context) (apipb.Store_ExchangeClient, error) { return p.openStream(ctx, l) }, &p.wg)
 	}
 	return l.exchange
+}
+
+// openStream opens a stream of commits: over frames, or over gRPC with a node that does not know them.
+func (p *Pool) openStream(ctx context.Context, l *link) (apipb.Store_ExchangeClient, error) {
+	dialling, cancel := context.WithTimeout(ctx, p.Connect)
+	defer cancel()
+	conn, err := p.dial(dialling, l.addr)
+	if err != nil {
+		return nil, agent.Errorf(agent.CodeUnavailable, "connect to %s: %v", l.addr, err)
+	}
+	stream, err := framed.Open(ctx, conn, framed.ClientOptions{
+		Method: apipb.Store_Exchange_FullMethodName, MessageMax: convert.ReplyMessageBytesMax,
+		Patience: p.Connect, KeepaliveEvery: pingEvery, KeepaliveTimeout: pingEvery / 2,
+	})
+	if errors.Is(err, framed.ErrOther) {
+		return apipb.NewStoreClient(l.conn).Exchange(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &grpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: stream}, nil
 }
 
 // drop removes a broken stream.
@@ -306,7 +338,7 @@ func (p *Pool) link(addr string) (*link, error) {
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "connect to peer %s: %v", addr, err)
 	}
-	l := &link{conn: conn, peer: peerpb.NewPeerClient(conn)}
+	l := &link{addr: addr, conn: conn, peer: peerpb.NewPeerClient(conn)}
 	p.links[addr] = l
 	return l, nil
 }

@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"api/ops":        {"agent", "proto/op"},
 	"api/convert":    {"agent", "agent/layout", "api/ops", "proto/api", "proto/op"},
 	"proto/codec":    {},
+	"proto/frame":    nil,
 	"proto/snapfile": {},
 
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
