@@ -60,15 +60,18 @@ func openLibraries(seed uint64, workloads []string, prepare func(sdkclient.Langu
 	return l, missing
 }
 
-// prepareIn returns what prepares the languages of a run.
-func prepareIn(ctx context.Context, o Options) func(sdkclient.Language) (sdkclient.Command, error) {
-	return func(language sdkclient.Language) (sdkclient.Command, error) {
-		root, err := testbed.ModuleRoot(ctx)
-		if err != nil {
-			return sdkclient.Command{}, err
-		}
-		return language.Prepare(ctx, root, filepath.Join(o.Dir, nodesDir, "libraries", language.ID))
+// librariesOf opens the libraries of a run, from the checkout of this module.
+func librariesOf(ctx context.Context, o Options) (l libraries, missing []string) {
+	if !slices.ContainsFunc(o.Workloads, catalog.ByLibrary) {
+		return libraries{}, nil
 	}
+	root, err := testbed.ModuleRoot(ctx)
+	if err != nil {
+		return libraries{}, []string{fmt.Sprintf("no process calls with a library for another language: %v", err)}
+	}
+	return openLibraries(o.Seed, o.Workloads, func(language sdkclient.Language) (sdkclient.Command, error) {
+		return language.Prepare(ctx, root, filepath.Join(o.Dir, nodesDir, "libraries", language.ID))
+	})
 }
 
 // start starts a program on the clients' host that calls nodes with the library of a language.

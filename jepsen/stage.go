@@ -89,7 +89,7 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 	for _, name := range o.Nemeses {
 		needs = append(needs, nemesis.Needs(name)...)
 	}
-	libraries, missing := openLibraries(o.Seed, o.Workloads, prepareIn(ctx, o))
+	libraries, missing := librariesOf(ctx, o)
 	for _, line := range missing {
 		o.Progress(line)
 	}

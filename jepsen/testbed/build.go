@@ -63,7 +63,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 func ModuleRoot(ctx context.Context) (string, error) {
 	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)
 	if err != nil {
-		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or give a binary: %w", err)
+		return "", fmt.Errorf("testbed: cannot find the source of this module; run within its checkout, or give a binary: %w", err)
 	}
 	return root, nil
 }
