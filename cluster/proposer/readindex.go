@@ -2,6 +2,7 @@ package proposer
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -100,6 +101,7 @@ func (x *ReadIndex) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-x.wake:
+			runtime.Gosched() // reads that begin together share a round
 		case <-ctx.Done():
 			return nil
 		}
