@@ -71,6 +71,7 @@ sdk-js: ## build and test the TypeScript client, also against three nodes whose 
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
 	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'NODE_EXTRA_CA_CERTS=$$DORMOUSE_CA node sdk/js/build/test/tls.js'
+	go test -count=1 -run 'TheLibrary/typescript' ./jepsen/sdkclient
 
 sdk-python: ## type-check and test the Python client and its adapters, against three nodes whose leader is killed and over TLS (needs python 3.11, mypy; 1 min)
 	cd sdk/python && mypy dormouse

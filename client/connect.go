@@ -154,6 +154,9 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 	if p.o.Token != "" {
 		options = append(options, grpc.WithPerRPCCredentials(bearer(p.o.Token)))
 	}
+	if p.o.Dialer != nil {
+		options = append(options, grpc.WithContextDialer(p.o.Dialer))
+	}
 	options = append(options, p.o.DialOptions...)
 	// The dialer resolves names: passthrough needs no resolver.
 	return grpc.NewClient("passthrough:///"+addr, options...)
@@ -167,7 +170,7 @@ func (p *pool) dial(addr string) (*link, error) {
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	impatient := time.AfterFunc(dialTimeout, cancel)
-	stream, err := apipb.NewStoreClient(conn).Exchange(ctx)
+	stream, err := p.exchange(ctx, addr, conn)
 	if err == nil && p.cluster.get() != "" {
 		err = p.sameCluster(addr, stream) // before any call is sent
 	}
@@ -180,7 +183,7 @@ func (p *pool) dial(addr string) (*link, error) {
 		_ = conn.Close() // it was never used
 		return nil, err
 	}
-	l := newLink(addr, conn, stream, cancel)
+	l := newLink(p.ctx, addr, conn, stream, cancel)
 	l.check = func() error { return p.sameCluster(addr, stream) }
 	return l, nil
 }

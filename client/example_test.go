@@ -8,7 +8,6 @@ import (
 	"net"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
@@ -27,8 +26,8 @@ func dial() (c *client.Client, closeAll func()) {
 		defer close(served)
 		_ = server.Serve(l)
 	}()
-	c, err := client.Dial(client.Options{Fixed: true, DialOptions: []grpc.DialOption{
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }),
+	c, err := client.Dial(client.Options{Fixed: true, Dialer: func(ctx context.Context, _ string) (net.Conn, error) {
+		return l.DialContext(ctx)
 	}})
 	if err != nil {
 		log.Fatal(err)

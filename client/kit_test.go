@@ -120,7 +120,7 @@ func (w *wires) serveRaw(addr string, exchange func(apipb.Store_ExchangeServer) 
 
 func (w *wires) client(o client.Options) *client.Client {
 	w.t.Helper()
-	o.DialOptions = append(o.DialOptions, grpc.WithContextDialer(w.dial))
+	o.Dialer = w.dial
 	c, err := client.Dial(o)
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,6 +138,7 @@ type fake struct {
 	watch  func(context.Context, agent.Watch) iter.Seq2[agent.Event, error]
 	change func(context.Context, layout.Change, string) (string, error)
 	status func() (layout.ClusterStatus, error)
+	export func(write func(agent.ScopePart) error) error
 
 	mu      sync.Mutex
 	memory  *memstore.Store
@@ -235,7 +236,10 @@ func (*fake) TakeBackup(_ context.Context, progress func(layout.BackupProgress))
 	return layout.BackupInfo{Name: "b2", Node: "n1", Index: 9, Bytes: 4300, StateHash: "abd"}, nil
 }
 
-func (*fake) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
+func (f *fake) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
+	if f.export != nil {
+		return f.export(write)
+	}
 	if err := write(agent.ScopePart{Header: &agent.ScopeHeader{ClusterID: "c", Scope: agent.Scope{Name: scope}, Index: 7, Minted: 8}}); err != nil {
 		return err
 	}

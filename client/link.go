@@ -13,6 +13,9 @@ import (
 	apipb "dormouse/proto/api"
 )
 
+// refusalWait bounds the wait for the reason why a node ends a stream.
+const refusalWait = time.Second
+
 // flight is one attempt of a call on one link.
 type flight struct {
 	call  *call
@@ -32,7 +35,9 @@ type link struct {
 	stream apipb.Store_ExchangeClient
 	cancel context.CancelFunc // of the stream
 
-	wake chan struct{} // capacity 1: queue is not empty
+	life context.Context //nolint:containedctx // the pool's
+	wake chan struct{}   // capacity 1: queue is not empty
+	used chan struct{}   // closed when the first call is queued
 
 	mu      sync.Mutex
 	broken  bool               // guarded by mu; accepts no more calls
@@ -42,16 +47,17 @@ type link struct {
 	heard   time.Time          // guarded by mu; time of the last frame
 	looking bool               // guarded by mu; see pool.look
 	users   int                // guarded by mu; watches and unary calls on conn
+	retired func() bool        // guarded by mu; if set, conn is closed once it has no users. It stops the closing with the pool
 
 	check   func() error // checks that the node belongs to the client's cluster; called at the first frame
 	refusal *agent.Error // why the node refused the stream before it read any call; set before the link is gone
 	others  []string     // addresses of other nodes, sent by a stopping node; set before the link is gone
 }
 
-func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
+func newLink(life context.Context, addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
 	return &link{
-		addr: addr, conn: conn, stream: stream, cancel: cancel,
-		wake: make(chan struct{}, 1), flying: map[uint64]*flight{}, heard: time.Now(),
+		addr: addr, conn: conn, stream: stream, cancel: cancel, life: life,
+		wake: make(chan struct{}, 1), used: make(chan struct{}), flying: map[uint64]*flight{}, heard: time.Now(),
 	}
 }
 
@@ -61,6 +67,9 @@ func (l *link) enqueue(f *flight) bool {
 	defer l.mu.Unlock()
 	if l.broken {
 		return false
+	}
+	if l.nextID == 0 {
+		close(l.used)
 	}
 	l.nextID++
 	f.msg.Id = l.nextID
@@ -111,7 +120,7 @@ func (l *link) run(gone func()) {
 	flying := l.flying
 	l.flying, l.queue = nil, nil
 	l.mu.Unlock()
-	_ = l.conn.Close() // the error does not matter
+	l.retire()
 	for _, f := range flying {
 		if l.refusal != nil {
 			f.call.refused(f, l.refusal)
@@ -122,6 +131,13 @@ func (l *link) run(gone func()) {
 }
 
 func (l *link) read() {
+	// A node that refuses the stream does so at once. The refusal is for the calls that the link was
+	// made for, so they are queued first.
+	select {
+	case <-l.used:
+	case <-time.After(refusalWait):
+	case <-l.stream.Context().Done():
+	}
 	for first := true; ; first = false {
 		frame, err := l.stream.Recv()
 		if first && err == nil && l.check() != nil {
@@ -173,7 +189,8 @@ func (l *link) write() {
 				frame, n := l.frame(rest)
 				rest = rest[n:]
 				if len(frame.Calls) > 0 && l.stream.Send(frame) != nil {
-					l.cancel()
+					// The stream has ended: its reader finds out why.
+					time.AfterFunc(refusalWait, l.cancel)
 					return
 				}
 			}
@@ -209,8 +226,22 @@ func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
 // use counts the users of conn besides the stream.
 func (l *link) use(delta int) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.users += delta
+	stop := l.retired
+	unused := stop != nil && l.users == 0
+	l.mu.Unlock()
+	if unused {
+		stop()
+		_ = l.conn.Close() // the error does not matter
+	}
+}
+
+// retire closes conn once it has no users, or with the pool.
+func (l *link) retire() {
+	l.mu.Lock()
+	l.retired = context.AfterFunc(l.life, func() { _ = l.conn.Close() })
+	l.mu.Unlock()
+	l.use(0)
 }
 
 // idle reports whether the link has been unused for longer than since.

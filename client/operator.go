@@ -105,16 +105,6 @@ func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProg
 	return taken, err
 }
 
-// ExportScope calls write with the rows of a scope; see layout.Operator. It makes one
-// attempt, on one node, and fails if that node fails. Discard the output after an
-// error and export again.
-func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
-	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.ExportScopeChunk], error) {
-		return api.ExportScope(ctx, &apipb.ExportScopeRequest{Scope: scope})
-	}
-	return receiveAll(ctx, c, open, func(part *apipb.ExportScopeChunk) error { return write(convert.ScopePartFromProto(part)) })
-}
-
 // receiveAll opens a stream from one node and gives each message to receive.
 func receiveAll[M any](ctx context.Context, c *Client, open func(context.Context, apipb.ClusterClient) (grpc.ServerStreamingClient[M], error), receive func(*M) error) error {
 	l, release, err := c.pool.wait(ctx)
@@ -122,9 +112,16 @@ func receiveAll[M any](ctx context.Context, c *Client, open func(context.Context
 		return err
 	}
 	defer release()
+	return receiveFrom(ctx, l.conn, open, receive)
+}
+
+// receiveFrom opens a stream from a node and gives each message to receive.
+func receiveFrom[M any](
+	ctx context.Context, conn *grpc.ClientConn, open func(context.Context, apipb.ClusterClient) (grpc.ServerStreamingClient[M], error), receive func(*M) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := open(ctx, apipb.NewClusterClient(l.conn))
+	stream, err := open(ctx, apipb.NewClusterClient(conn))
 	if err != nil {
 		return errorOf(err, false)
 	}

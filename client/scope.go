@@ -2,8 +2,14 @@ package client
 
 import (
 	"context"
+	"time"
+
+	"google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/internal/retry"
+	apipb "dormouse/proto/api"
 )
 
 // Scope has the calls on one scope of one service, each of which is one commit or one
@@ -209,4 +215,85 @@ func ask[F agent.Found](ctx context.Context, t target, read agent.Read) (F, erro
 		return none, err
 	}
 	return FoundIn[F](answers, 0)
+}
+
+// exportHeldMax bounds the bytes of an export that the client holds back, so that it can begin again.
+const exportHeldMax = 4 << 20
+
+// ExportScope calls write with the rows of a scope; see layout.Operator. If the node stops or cannot
+// serve, the export begins again at another node, until the client's timeout has passed without a part
+// of it. It holds back the first 4 MiB for that. Once write was called an error is final, since another
+// node has no state of the same index: discard the output and export again.
+func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	e := &scopeExport{scope: scope, write: write, heard: time.Now()}
+	for wait := retry.New(backoffFirst, backoffMost); ; {
+		err := e.attempt(ctx, c)
+		again := err != nil && !e.handing && agent.Retryable(err) && c.pool.ctx.Err() == nil && time.Since(e.heard) < c.o.Timeout
+		if !again || !wait.Wait(ctx) {
+			return err
+		}
+	}
+}
+
+// scopeExport is an export that may begin again.
+type scopeExport struct {
+	scope   string
+	write   func(agent.ScopePart) error
+	held    []agent.ScopePart
+	bytes   int       // of held
+	handing bool      // write was called
+	failed  error     // of write
+	heard   time.Time // when the last part came
+}
+
+// attempt exports from one node.
+func (e *scopeExport) attempt(ctx context.Context, c *Client) error {
+	waiting, cancel := c.bounded(ctx)
+	l, release, err := c.pool.wait(waiting)
+	cancel()
+	if err != nil {
+		return err
+	}
+	defer release()
+	e.held, e.bytes = nil, 0
+	_, err = attemptUntilSilent(ctx, c, l.conn, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+		open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.ExportScopeChunk], error) {
+			return api.ExportScope(ctx, &apipb.ExportScopeRequest{Scope: e.scope})
+		}
+		return struct{}{}, receiveFrom(ctx, conn, open, func(part *apipb.ExportScopeChunk) error { return e.take(convert.ScopePartFromProto(part)) })
+	})
+	switch {
+	case e.failed != nil:
+		return e.failed
+	case err == nil:
+		return e.hand()
+	case agent.CodeOf(err) == agent.CodeUnknown: // the node is silent
+		err = agent.Errorf(agent.CodeUnavailable, "%v", err)
+	}
+	if agent.CodeOf(err) == agent.CodeUnavailable {
+		c.pool.markUnhealthy(l)
+	}
+	return err
+}
+
+// take holds a part back, or hands it on once too much is held.
+func (e *scopeExport) take(part agent.ScopePart) error {
+	e.heard = time.Now()
+	e.held, e.bytes = append(e.held, part), e.bytes+len(part.Rows)
+	if !e.handing && e.bytes <= exportHeldMax {
+		return nil
+	}
+	return e.hand()
+}
+
+// hand hands on what is held.
+func (e *scopeExport) hand() error {
+	e.handing = true
+	for _, part := range e.held {
+		if e.failed = e.write(part); e.failed != nil {
+			return e.failed
+		}
+	}
+	e.held, e.bytes = nil, 0
+	return nil
 }

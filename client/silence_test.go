@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"dormouse/agent"
 	"dormouse/client"
 )
@@ -45,7 +43,7 @@ func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
 			}
 			return muteConn{conn, &muted}, nil
 		}
-		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial)}})
+		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: dial})
 		if err != nil {
 			t.Fatal(err)
 		}

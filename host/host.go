@@ -172,7 +172,7 @@ func (h *Host) build() error {
 		return err
 	}
 	h.router = router.NewInstances(h.o.Name, h.instances, h.table, h.pool)
-	h.server = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
+	h.server = rpc.NewServer(append(peer.ServerOptions(nil), grpc.MessageLimits()...)...)
 	grpc.RegisterPeerInstances(h.server, h.instances, h.router.Relayed())
 	peer.RegisterHandlers(h.server, h.instances)
 	return nil

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -22,6 +21,7 @@ import (
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/sdkclient"
 	"dormouse/jepsen/testbed"
+	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/catalog"
 	"dormouse/jepsen/workload/instance"
 )
@@ -68,7 +68,7 @@ type bedStage struct {
 	acts nemesis.Plan
 	left []string // what the faults and the callers need and the bed lacks
 
-	python string // directory of the library for Python; "" if no process calls with it
+	libraries libraries
 }
 
 // openBed draws the plan and starts the testbed that it needs. The nodes serve redisScope to clients of
@@ -89,6 +89,10 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 	for _, name := range o.Nemeses {
 		needs = append(needs, nemesis.Needs(name)...)
 	}
+	libraries, missing := librariesOf(ctx, o)
+	for _, line := range missing {
+		o.Progress(line)
+	}
 	bed, err := testbed.Open(ctx, testbed.Options{
 		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o, needs),
 		EnvOf: func(host string) map[string]string { return knobsOf(o, host) },
@@ -103,7 +107,7 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 	if err != nil {
 		return nil, err
 	}
-	s := &bedStage{bed: bed, acts: plan, left: slices.Clone(plan.Notes)}
+	s := &bedStage{bed: bed, acts: plan, left: slices.Clone(plan.Notes), libraries: libraries}
 	for _, name := range o.Nemeses {
 		for _, c := range nemesis.Needs(name) {
 			if !bed.Can(c) {
@@ -111,11 +115,7 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 			}
 		}
 	}
-	if slices.ContainsFunc(o.Workloads, catalog.ByPython) {
-		if s.python, err = testbed.Library(ctx); err != nil {
-			s.left = append(s.left, fmt.Sprintf("no process calls with the library for Python: %v", err))
-		}
-	}
+	s.left = append(s.left, missing...)
 	return s, nil
 }
 
@@ -221,25 +221,19 @@ func (s *bedStage) redis(ctx context.Context, network, addr string) (net.Conn, e
 	return secured, nil
 }
 
-// library implements tokenStage.
-func (s *bedStage) library(token string, urls []string) (*sdkclient.Program, error) {
-	a, err := testbed.Attend(s.bed, "python.log", sdkclient.EnvCA, []string{
-		"PYTHONPATH=" + s.python, "PYTHONDONTWRITEBYTECODE=1", sdkclient.EnvURLs + "=" + strings.Join(urls, ","), sdkclient.EnvToken + "=" + token,
-	}, "python3", "-c", sdkclient.Caller)
-	if err != nil {
-		return nil, err
-	}
-	return &sdkclient.Program{Stdin: a.Stdin, Stdout: a.Stdout, End: a.End}, nil
-}
+// libraryOf implements tokenStage.
+func (s *bedStage) libraryOf(name string) workload.Via { return s.libraries.of[name] }
 
-// hasLibrary implements tokenStage.
-func (s *bedStage) hasLibrary() bool { return s.python != "" }
+// library implements tokenStage.
+func (s *bedStage) library(via workload.Via, token string, urls []string) (*sdkclient.Program, error) {
+	return s.libraries.start(s.bed, via, token, urls)
+}
 
 // dialAs implements tokenStage.
 func (s *bedStage) dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
 		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: token, TLS: s.bed.TLS(),
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
+		Dialer: s.bed.Dial, DialOptions: []grpc.DialOption{countAttempts()},
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"dormouse/jepsen/sdkclient"
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/catalog"
-	"dormouse/jepsen/workload/cells"
 )
 
 // ctlPace is the mean wait of a process between two runs of dormctl, which cost more than
@@ -25,7 +24,7 @@ const ctlPace = 300 * time.Millisecond
 
 // vias draws what each process of a workload calls with. Half of the processes call over
 // HTTP, if all calls of the workload have a form over HTTP, and a third over the protocol of Redis, if it has
-// them. One process calls with the library for Python, and one runs dormctl.
+// them. One process calls with a library for another language, and one runs dormctl.
 func (r *run) vias(name string, processes int) []workload.Via {
 	all := make([]workload.Via, processes)
 	if r.stage.web() == nil {
@@ -41,8 +40,8 @@ func (r *run) vias(name string, processes int) []workload.Via {
 			all[processes-1-i] = workload.ViaRedis
 		}
 	}
-	if d, asks := r.stage.(tokenStage); asks && d.hasLibrary() && catalog.ByPython(name) && processes > 2 {
-		all[processes/2] = workload.ViaPython
+	if d, asks := r.stage.(tokenStage); asks && d.libraryOf(name) != "" && processes > 2 {
+		all[processes/2] = d.libraryOf(name)
 	}
 	if catalog.ByCommand(name) && processes > 2 && r.stage.command(nil) != nil {
 		all[processes-1] = workload.ViaCtl
@@ -80,9 +79,10 @@ type tokenStage interface {
 	token() string
 	// redis connects to a node's server for clients of Redis.
 	redis(ctx context.Context, network, addr string) (net.Conn, error)
-	// library starts a program that calls nodes with the library for Python, and hasLibrary reports whether it can.
-	library(token string, urls []string) (*sdkclient.Program, error)
-	hasLibrary() bool
+	// libraryOf returns the language of the library that a process of a workload calls with; "" if none does. library
+	// starts a program that calls nodes with it.
+	libraryOf(name string) workload.Via
+	library(via workload.Via, token string, urls []string) (*sdkclient.Program, error)
 	// dialAs is dial with a token.
 	dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error)
 }
@@ -105,12 +105,12 @@ func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token stri
 		})
 		return workload.Narrow{Service: c}, c, nil
 	}
-	if p.Via == workload.ViaPython {
-		program, err := d.library(token, r.addressesOf(p, nodes, func(n node) string { return n.url }))
+	if p.Via != workload.ViaGRPC && p.Via == d.libraryOf(p.Workload) {
+		program, err := d.library(p.Via, token, r.addressesOf(p, nodes, func(n node) string { return n.url }))
 		if err != nil {
 			return nil, nil, err
 		}
-		c := sdkclient.New(program, p.Workload == cells.Name)
+		c := sdkclient.New(program, catalog.ByNamedCalls(p.Workload))
 		return workload.Narrow{Service: c}, c, nil
 	}
 	c, err := d.dialAs(token, p.Scope, p.Node == "", addresses(nodes)...)

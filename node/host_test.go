@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -71,8 +70,8 @@ func (w *simCluster) startHostAt(name, at string, handlers map[string]instance.G
 	h, err := host.Open(ctx, host.Options{
 		Name: name, Join: []string{"n1:raft", "n2:raft"}, Key: testHostKey, Listen: at, Network: links, Logger: w.hostLog,
 		Instance: instance.Options{Handlers: handlers},
-		Client: client.Options{Token: w.hostToken, Insecure: true, DialOptions: []grpc.DialOption{
-			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return links.Dial(ctx, addr) }),
+		Client: client.Options{Token: w.hostToken, Insecure: true, Dialer: func(ctx context.Context, addr string) (net.Conn, error) {
+			return links.Dial(ctx, addr)
 		}},
 	})
 	if err != nil {

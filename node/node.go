@@ -43,15 +43,16 @@ type Node struct {
 	logger hclog.Logger
 	log    *tail.Writer // the end of the log, unless the options have a logger
 
-	memory  memory.Plan
-	secrets *secrets
-	machine *fsm.Machine
-	group   *cluster.Group
-	pool    *peer.Pool // to other nodes
-	peers   *rpc.Server
-	store   *store.Store
-	router  *router.Router
-	gossip  *gossip.Gossip
+	memory    memory.Plan
+	secrets   *secrets
+	machine   *fsm.Machine
+	group     *cluster.Group
+	pool      *peer.Pool // to other nodes
+	peers     *rpc.Server
+	peerStore *grpc.PeerStore
+	store     *store.Store
+	router    *router.Router
+	gossip    *gossip.Gossip
 	// endGossip ends gossip's Run, which closes gossipEnded; nil before it runs.
 	endGossip   context.CancelFunc
 	gossipEnded chan struct{}
@@ -189,6 +190,7 @@ func (n *Node) openGroup() error {
 		return fault("raft", err, codeConfig)
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
+	n.pool.VotingTerm = func() uint64 { return n.group.RemoteView().VotingTerm() }
 	times := config.TimingOf(c.Cluster.Timing)
 	n.pool.Deposed, n.pool.Connect = times.Deposed, times.Connect
 	n.group, err = cluster.Open(cluster.Options{
@@ -237,17 +239,18 @@ func (n *Node) openService() error {
 	n.router = router.New(n.store, n.group, n.pool)
 	n.service = &measured{Submitter: n.router, metrics: n.metrics, tracer: tracerOf(n.tracing), slow: n.slow}
 	n.operator = &operator{node: n}
-	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
-	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
 	var err error
 	if n.tokens, err = newTokens(n); err != nil {
 		return fault("auth", err, codeConfig)
 	}
 	log := n.logger.Named("auth")
-	grpc.RegisterPeerStore(n.peers, access.NewForwarded(&measured{Submitter: store.New(options), tracer: tracerOf(n.tracing), slow: n.slow}, n.tokens, func(c *agent.Commit, err error) {
+	n.peerStore = grpc.NewPeerStore(access.NewForwarded(&measured{Submitter: store.New(options), tracer: tracerOf(n.tracing), slow: n.slow}, n.tokens, func(c *agent.Commit, err error) {
 		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)
 	}))
+	n.peers = rpc.NewServer(append(peer.ServerOptions(n.peerStore.Port), grpc.MessageLimits()...)...)
+	peer.Register(n.peers, n.group.RemoteView())
+	n.peerStore.Register(n.peers)
 	peer.RegisterBackups(n.peers, peerBackups{n})
 	return nil
 }

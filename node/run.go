@@ -142,6 +142,7 @@ func (n *Node) close(ctx context.Context) error {
 	}
 	if n.peers != nil {
 		n.peers.Stop()
+		n.peerStore.Close()
 	}
 	if n.machine != nil { // last: Raft may apply until it has stopped
 		errs = append(errs, n.machine.Close())

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"dormouse/agent"
 	"dormouse/agent/agenttest"
 	"dormouse/client"
@@ -97,11 +94,8 @@ func (w *simCluster) dialWith(t *testing.T, token string, fixed bool, names ...s
 	}
 	c, err := client.Dial(client.Options{
 		Endpoints: names, Fixed: fixed, Token: token, Insecure: true,
-		DialOptions: []grpc.DialOption{
-			grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
-				return w.links.Host("client").Dial(ctx, addr)
-			}),
+		Dialer: func(ctx context.Context, addr string) (net.Conn, error) {
+			return w.links.Host("client").Dial(ctx, addr)
 		},
 	})
 	if err != nil {

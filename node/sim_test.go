@@ -243,7 +243,7 @@ func TestAReadOnAFollowerOfAQuietClusterIsPromptSim(t *testing.T) {
 				if n, err := get(t.Context(), r.Service(), "k"); err != nil || n != 1 {
 					t.Fatalf("%s reads %d, %v", r.name, n, err)
 				}
-				if took := time.Since(began); took > 10*time.Millisecond {
+				if took := time.Since(began); took > 20*time.Millisecond { // the first one connects
 					t.Errorf("%s took %v", r.name, took)
 				}
 			}
@@ -270,7 +270,7 @@ func TestAFollowerOfAQuietClusterSoonHasWhatWasWrittenThroughItSim(t *testing.T)
 				if _, err := r.Service().Read(t.Context(), read); err != nil {
 					t.Fatal(err)
 				}
-				if took := time.Since(began); took > 10*time.Millisecond {
+				if took := time.Since(began); took > 20*time.Millisecond { // the first one connects
 					t.Errorf("%s has it after %v", r.name, took)
 				}
 			}

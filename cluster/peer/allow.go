@@ -39,11 +39,20 @@ var forHosts = map[string]bool{
 // owner of an instance.
 const instancesService = "/dormouse.api.v1.Instances/"
 
+// Port returns the credentials of a server whose port takes more than gRPC: those of the connections
+// that it hands to gRPC. What it serves itself must pass the interceptor.
+type Port func(credentials.TransportCredentials, grpc.StreamServerInterceptor) credentials.TransportCredentials
+
 // ServerOptions returns the options of a server for peers. It accepts only
-// connections with a completed handshake, and lets only members call all methods.
-func ServerOptions() []grpc.ServerOption {
+// connections with a completed handshake, and lets only members call all methods. A nil
+// port takes gRPC only.
+func ServerOptions(port Port) []grpc.ServerOption {
+	var accept credentials.TransportCredentials = handshaken{}
+	if port != nil {
+		accept = port(accept, allowStream)
+	}
 	return []grpc.ServerOption{
-		grpc.Creds(handshaken{}),
+		grpc.Creds(accept),
 		// Pools ping every pingEvery; a server closes connections that ping more often
 		// than its policy allows.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2}),
@@ -53,13 +62,15 @@ func ServerOptions() []grpc.ServerOption {
 			}
 			return handle(grpctrace.Incoming(ctx), r)
 		}),
-		grpc.ChainStreamInterceptor(func(s any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-			if err := allow(stream.Context(), info.FullMethod); err != nil {
-				return err
-			}
-			return handle(s, stream)
-		}),
+		grpc.ChainStreamInterceptor(allowStream),
 	}
+}
+
+func allowStream(s any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	if err := allow(stream.Context(), info.FullMethod); err != nil {
+		return err
+	}
+	return handle(s, stream)
 }
 
 // allow returns an error if the caller may not call method. The handshake has

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 
 	"dormouse/agent"
@@ -46,11 +47,11 @@ type forwarded struct {
 
 // openExchange starts a stream, which ends with ctx; wg waits for its goroutines. It
 // does not wait for the connection: commits are queued meanwhile.
-func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGroup) *exchange {
+func openExchange(ctx context.Context, open func(context.Context) (apipb.Store_ExchangeClient, error), wg *sync.WaitGroup) *exchange {
 	ctx, cancel := context.WithCancel(ctx)
 	x := &exchange{cancel: cancel, wake: make(chan struct{}, 1), pending: map[uint64]*forwarded{}}
 	wg.Go(func() {
-		stream, err := store.Exchange(ctx)
+		stream, err := open(ctx)
 		if err != nil {
 			x.fail(err)
 			return
@@ -97,6 +98,9 @@ func (x *exchange) send(ctx context.Context, stream apipb.Store_ExchangeClient) 
 	for {
 		select {
 		case <-x.wake:
+			// Callers that were answered together call again together: let them, so that their
+			// commits share a message.
+			runtime.Gosched()
 		case <-ctx.Done():
 			return ctx.Err()
 		}

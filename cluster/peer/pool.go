@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"dormouse/api/convert"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
+	"dormouse/internal/framed"
 	"dormouse/internal/tracing"
 	"dormouse/internal/tracing/grpctrace"
 	apipb "dormouse/proto/api"
@@ -47,6 +49,10 @@ type Pool struct {
 	// definitely not sent, and the owner may have changed. It must not be changed after the
 	// first use.
 	Connect time.Duration
+	// VotingTerm returns this node's current term in Raft, or 0 if it may not vote. A
+	// request for a read index carries it. nil means 0. It must not be changed after the
+	// first use.
+	VotingTerm func() uint64
 
 	dial Dial
 	ctx  context.Context //nolint:containedctx // ends with the pool; its streams end with it
@@ -61,6 +67,7 @@ type Pool struct {
 
 // link is the connection to one peer.
 type link struct {
+	addr string
 	conn *grpc.ClientConn
 	peer peerpb.PeerClient
 
@@ -69,6 +76,7 @@ type link struct {
 	mu       sync.Mutex
 	exchange *exchange // nil until the first commit, and replaced once broken. Guarded by mu
 	terms    *terms    // nil until the first request for a term, and replaced once broken. Guarded by mu
+	barriers *barriers // an idle stream; nil if there is none. Guarded by mu
 }
 
 // NewPool returns a pool that connects with dial.
@@ -183,19 +191,6 @@ func (p *Pool) SetRule(ctx context.Context, addr string, r assign.Rule) (assign.
 	return ownResponseFromProto(answer), nil
 }
 
-// Barrier implements router.Peers.
-func (p *Pool) Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) {
-	l, err := p.link(addr)
-	if err != nil {
-		return 0, err
-	}
-	b, err := l.peer.Barrier(ctx, &peerpb.BarrierRequest{Applied: applied})
-	if err != nil {
-		return 0, fromStatus(err)
-	}
-	return b.Index, nil
-}
-
 // Submit implements router.Peers: it forwards a commit that this node has validated.
 // It calls done exactly once. It does not end with ctx.
 func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error)) {
@@ -220,13 +215,21 @@ func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done fun
 
 // Leads implements router.Peers: after Deposed it ends the streams of commits
 // to nodes other than addr. The outcome of the commits that were sent to them is
-// then unknown; the others were definitely not applied.
+// then unknown; the others were definitely not applied. It opens the stream to addr, so
+// that the first commit does not wait for its connection.
 func (p *Pool) Leads(addr string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.leads != addr {
+	changed := p.leads != addr
+	if changed {
 		p.leads = addr
 		time.AfterFunc(p.Deposed, func() { p.endDeposed(addr) })
+	}
+	p.mu.Unlock()
+	if !changed {
+		return
+	}
+	if l, err := p.link(addr); err == nil { // it fails once the pool is closed
+		p.stream(l)
 	}
 }
 
@@ -262,9 +265,30 @@ func (p *Pool) stream(l *link) *exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.exchange == nil && p.ctx.Err() == nil {
-		l.exchange = openExchange(p.ctx, apipb.NewStoreClient(l.conn), &p.wg)
+		l.exchange = openExchange(p.ctx, func(ctx context.Context) (apipb.Store_ExchangeClient, error) { return p.openStream(ctx, l) }, &p.wg)
 	}
 	return l.exchange
+}
+
+// openStream opens a stream of commits: over frames, or over gRPC with a node that does not know them.
+func (p *Pool) openStream(ctx context.Context, l *link) (apipb.Store_ExchangeClient, error) {
+	dialling, cancel := context.WithTimeout(ctx, p.Connect)
+	defer cancel()
+	conn, err := p.dial(dialling, l.addr)
+	if err != nil {
+		return nil, agent.Errorf(agent.CodeUnavailable, "connect to %s: %v", l.addr, err)
+	}
+	stream, err := framed.Open(ctx, conn, framed.ClientOptions{
+		Method: apipb.Store_Exchange_FullMethodName, MessageMax: convert.ReplyMessageBytesMax,
+		Patience: p.Connect, KeepaliveEvery: pingEvery, KeepaliveTimeout: pingEvery / 2,
+	})
+	if errors.Is(err, framed.ErrOther) {
+		return apipb.NewStoreClient(l.conn).Exchange(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &grpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: stream}, nil
 }
 
 // drop removes a broken stream.
@@ -306,7 +330,7 @@ func (p *Pool) link(addr string) (*link, error) {
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "connect to peer %s: %v", addr, err)
 	}
-	l := &link{conn: conn, peer: peerpb.NewPeerClient(conn)}
+	l := &link{addr: addr, conn: conn, peer: peerpb.NewPeerClient(conn)}
 	p.links[addr] = l
 	return l, nil
 }

@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"api/ops":        {"agent", "proto/op"},
 	"api/convert":    {"agent", "agent/layout", "api/ops", "proto/api", "proto/op"},
 	"proto/codec":    {},
+	"proto/frame":    nil,
 	"proto/snapfile": {},
 
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
@@ -185,7 +186,7 @@ var mayImport = map[string][]string{
 	"jepsen/nemesis":     {"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
 		"agent", "agent/layout", "client", "jepsen/check", "jepsen/command", "jepsen/history", "jepsen/httpclient", "jepsen/nemesis", "jepsen/redisclient", "jepsen/report", "jepsen/sdkclient", "jepsen/testbed", "jepsen/workload",
-		"jepsen/workload/catalog", "jepsen/workload/cells", "jepsen/workload/instance",
+		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {
 		"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/program", "jepsen/report", "jepsen/testbed",

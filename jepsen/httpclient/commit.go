@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -86,13 +87,49 @@ func ownCall(op agent.Op, doc members) *commitCall {
 	case *agent.ForkThread:
 		delete(body, "thread")
 		return &commitCall{request: request{method: http.MethodPost, path: "/v1/threads/" + url.PathEscape(op.Thread) + "/fork", media: mediaJSON, body: encode(body)}, result: one(threadResult)}
-	case *agent.RevokeToken: // the only delete whose workload needs nothing but its index
-		return &commitCall{request: request{method: http.MethodDelete, path: "/v1/tokens/" + url.PathEscape(op.ID)}, result: one(func([]byte) (agent.OpResult, int64, error) {
-			return &agent.DeleteResult{Existed: true}, 0, nil
-		})}
 	default:
+		if d := ownDelete(op, body); d != nil {
+			return d
+		}
 		return ownFormedCall(op, body)
 	}
+}
+
+// IncarnationUntold is the incarnation in the result of a delete whose answer is a 204. That says that there is nothing
+// any more, and not whether there was something before.
+const IncarnationUntold = math.MaxUint64
+
+// ownDelete returns the call of a delete; nil if op is none, or has a condition that the call does not take.
+func ownDelete(op agent.Op, body members) *commitCall {
+	path := ""
+	switch op := op.(type) {
+	case *agent.DeleteValue:
+		path = "/v1/values/" + url.PathEscape(op.Key)
+	case *agent.DeleteCheckpoint:
+		path = "/v1/checkpoints/" + url.PathEscape(op.Key)
+	case *agent.DeleteThread:
+		path = "/v1/threads/" + url.PathEscape(op.Thread)
+	case *agent.DeleteSession:
+		path = "/v1/sessions/" + url.PathEscape(op.Session)
+	case *agent.DeleteMemory:
+		path = "/v1/memory/" + url.PathEscape(op.Agent) + "/" + url.PathEscape(op.ID)
+	case *agent.DeleteTimer:
+		path = instancePath(op.Manager, op.Key) + "/timers/" + url.PathEscape(op.ID)
+	case *agent.RevokeToken:
+		path = "/v1/tokens/" + url.PathEscape(op.ID)
+	}
+	if _, is := body["if_bytes"]; is || path == "" {
+		return nil
+	}
+	query := url.Values{}
+	for _, name := range []string{"if_revision", "if_incarnation", "seal_ms"} {
+		if value, there := body[name]; there {
+			query.Set(name, fmt.Sprint(value))
+		}
+	}
+	return &commitCall{request: request{method: http.MethodDelete, path: path + asked(query)}, result: one(func([]byte) (agent.OpResult, int64, error) {
+		return &agent.DeleteResult{Incarnation: IncarnationUntold}, 0, nil
+	})}
 }
 
 // ownPut returns PUT /v1/values/{key}, which has no condition on bytes and no metadata.

@@ -85,6 +85,8 @@ func (o *RegisterOut) describe(call string) string {
 		return fmt.Sprintf("%s, it is incarnation %d", o.Refused, o.Incarnation)
 	case o.Refused != "":
 		return o.Refused
+	case call == RegisterDelete && o.Untold:
+		return "is gone"
 	case call == RegisterDelete && !o.Existed:
 		return "was absent"
 	case call == RegisterDelete:

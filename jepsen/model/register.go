@@ -37,6 +37,7 @@ type RegisterIn struct {
 type RegisterOut struct {
 	Refused     string  `json:"refused,omitempty"`
 	Existed     bool    `json:"existed,omitempty"` // delete
+	Untold      bool    `json:"untold,omitempty"`  // delete: the answer does not say whether the register existed
 	Incarnation uint64  `json:"incarnation,omitempty"`
 	Revision    uint64  `json:"revision,omitempty"`
 	Content     Content `json:"content,omitzero"` // get
@@ -172,7 +173,8 @@ func (r Register) write(content Content, out *RegisterOut) (Register, bool) {
 }
 
 func (r Register) delete(out *RegisterOut) (Register, bool) {
-	if out != nil && (out.Existed != r.Exists || out.Existed && !r.is(out.Incarnation)) {
+	told := out != nil && !out.Untold
+	if told && (out.Existed != r.Exists || out.Existed && !r.is(out.Incarnation)) {
 		return r, false
 	}
 	if !r.Exists {
@@ -180,7 +182,7 @@ func (r Register) delete(out *RegisterOut) (Register, bool) {
 	}
 	gone := r.Incarnation
 	switch {
-	case out != nil:
+	case told:
 		gone = out.Incarnation
 	case gone == 0:
 		gone = r.Above + 1 // lower bound

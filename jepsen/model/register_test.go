@@ -80,6 +80,9 @@ func anyAnswer(in *model.RegisterCall, small func(string, int) uint64) *model.Re
 		if !out.Existed {
 			out.Incarnation = 0
 		}
+		if small("untold", 2) == 0 {
+			return &model.RegisterOut{Untold: true}
+		}
 	}
 	return out
 }

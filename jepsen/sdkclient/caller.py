@@ -1,7 +1,8 @@
 """Makes calls with the Python library: one JSON document a line on stdin, and its outcome on stdout.
 
-A call has an id, a timeout_ms, and either ops or reads. Its outcome has the id, and either done, refused or unknown.
-With named it uses the library's calls of single values where there are some, whose outcomes have no index.
+A call has an id, a timeout_ms, and either ops or reads. Its outcome has the id, and one of done, refused, unknown
+and broken. With named it uses the library's calls of one value or thread where there are some, whose outcomes have no
+index.
 """
 
 import base64
@@ -9,6 +10,7 @@ import json
 import os
 import ssl
 import sys
+import traceback
 
 from dormouse import Client, Fence, RefusedError, StandardHttp, UnknownError
 
@@ -31,16 +33,24 @@ def delete(op, options):
     return {"index": 0, "results": [{"op": "delete_value", "existed": False}]}
 
 
+def append(op, options):
+    conditions = {name: op[name] for name in ("expected_rev", "expected_head") if name in op}
+    stamp = client.threads.append(op["thread"], op["entries"], **conditions, **options)
+    return {"index": 0, "results": [{"op": "append_thread", **stamp}]}
+
+
 def make(call):
     options = {"timeout_ms": call["timeout_ms"], "scope": call["scope"]}
     if "reads" in call:
         return client.read(call["reads"], **options)
     op = call["ops"][0]
-    if call.get("named") and len(call["ops"]) == 1:
+    if call.get("named") and len(call["ops"]) == 1 and "fence" not in call:
         if op["op"] == "put_value" and set(op) <= {"op", "key", "bytes", "if_revision"}:
             return put(op, options)
         if op["op"] == "delete_value" and set(op) <= {"op", "key"}:
             return delete(op, options)
+        if op["op"] == "append_thread" and set(op) <= {"op", "thread", "entries", "expected_rev", "expected_head"}:
+            return append(op, options)
     if "fence" in call:
         options["fence"] = Fence(call["fence"]["claim"], call["fence"]["epoch"])
     return client.commit(call["ops"], **options)
@@ -57,4 +67,6 @@ for line in sys.stdin:
         outcome["refused"] = dict(error.problem)
     except UnknownError as error:
         outcome["unknown"] = str(error)
+    except Exception:
+        outcome["broken"] = traceback.format_exc()
     print(json.dumps(outcome, ensure_ascii=False, separators=(",", ":")), flush=True)

@@ -1,12 +1,11 @@
-// Package sdkclient calls a cluster with the library for Python. A small program makes the calls with it, and gets
-// them as lines of JSON.
+// Package sdkclient calls a cluster with the libraries for other languages. A small program in the library's language
+// makes the calls, and gets them as lines of JSON.
 package sdkclient
 
 import (
 	"bufio"
 	"bytes"
 	"context"
-	_ "embed" // the program
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,11 +17,6 @@ import (
 	"dormouse/agent"
 	"dormouse/jepsen/httpclient"
 )
-
-// Caller is the text of the program, which "python3 -c" runs.
-//
-//go:embed caller.py
-var Caller string
 
 // The environment variables of the program.
 const (
@@ -50,7 +44,7 @@ type Client struct {
 
 var _ agent.Service = (*Client)(nil)
 
-// New returns a client that calls by a program. If named is set, it uses the library's calls of single values,
+// New returns a client that calls by a program. If named is set, it uses the library's calls of one value or thread,
 // whose results have no index.
 func New(p *Program, named bool) *Client {
 	c := &Client{program: p, named: named, lines: make(chan []byte)}
@@ -90,6 +84,7 @@ type outcome struct {
 	Done    json.RawMessage `json:"done"`
 	Refused json.RawMessage `json:"refused"`
 	Unknown string          `json:"unknown"`
+	Broken  string          `json:"broken"` // the library raised an error that is none of its outcomes
 }
 
 // call makes a call: the members of a document, with its scope.
@@ -108,7 +103,7 @@ func (c *Client) call(ctx context.Context, effect bool, scope string, document [
 	// The members of the document follow as they are: numbers whole, and texts as their writer spelled them.
 	line := slices.Concat(head[:len(head)-1], []byte(","), bytes.TrimLeft(bytes.TrimSpace(document), "{"), []byte("\n"))
 	if _, err := c.program.Stdin.Write(line); err != nil {
-		return nil, agent.Errorf(agent.CodeUnavailable, "the program has ended: %v", err)
+		return nil, agent.Errorf(agent.CodeInternal, "the program has ended: %v", err)
 	}
 	for {
 		select {
@@ -116,7 +111,7 @@ func (c *Client) call(ctx context.Context, effect bool, scope string, document [
 			var o outcome
 			switch {
 			case !more:
-				return nil, agent.Errorf(agent.CodeUnknown, "the program has ended")
+				return nil, agent.Errorf(agent.CodeInternal, "the program has ended")
 			case json.Unmarshal(line, &o) != nil:
 				return nil, agent.Errorf(agent.CodeInternal, "the program wrote %.200q", line)
 			case o.ID != c.last: // of a call whose time was over
@@ -141,8 +136,10 @@ func (o outcome) told(effect bool) ([]byte, error) {
 			return nil, agent.Errorf(agent.CodeUnavailable, "refused: %v", err)
 		}
 		return nil, err
-	default:
+	case o.Unknown != "":
 		return nil, agent.Errorf(agent.CodeUnknown, "%s", o.Unknown)
+	default:
+		return nil, agent.Errorf(agent.CodeInternal, "this is no outcome of the library: %s", o.Broken)
 	}
 }
 

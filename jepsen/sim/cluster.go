@@ -133,8 +133,8 @@ func (c *Cluster) Members() []jepsen.Member {
 func (c *Cluster) Dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
 		Endpoints: addrs, Fixed: !roam, Scope: scope, Insecure: true,
+		Dialer: func(ctx context.Context, addr string) (net.Conn, error) { return c.clients.Dial(ctx, addr) },
 		DialOptions: []grpc.DialOption{
-			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return c.clients.Dial(ctx, addr) }),
 			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, in, out any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
 				workload.Attempted(ctx)
 				return call(ctx, method, in, out, conn, options...)

@@ -1,13 +1,11 @@
 package testbed
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -59,22 +57,4 @@ func (a *Attendant) End() error {
 	_ = a.cmd.Process.Kill() // it may have ended
 	_ = a.cmd.Wait()         // its exit code says nothing
 	return a.log.Close()
-}
-
-// Library returns the directory of the library for Python in this module, and an error if there is none, or no
-// Python that can run it.
-func Library(ctx context.Context) (dir string, err error) {
-	out, err := exec.CommandContext(ctx, "python3", "-c", "import sys; print(sys.version_info >= (3, 11))").Output()
-	if err != nil || strings.TrimSpace(string(out)) != "True" {
-		return "", fmt.Errorf("there is no python3 of version 3.11 or newer")
-	}
-	root, err := moduleRoot(ctx)
-	if err != nil {
-		return "", err
-	}
-	dir = filepath.Join(root, "sdk", "python")
-	if _, err := os.Stat(filepath.Join(dir, "dormouse", "client.py")); err != nil {
-		return "", fmt.Errorf("the library for Python is not there: %w", err)
-	}
-	return dir, nil
 }

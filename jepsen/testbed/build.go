@@ -44,7 +44,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 		tags = append(tags, failpoint.Tag)
 	}
 	b.options.Logf("building dormoused")
-	root, err := moduleRoot(ctx)
+	root, err := ModuleRoot(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -59,11 +59,11 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 	return out, nil
 }
 
-// moduleRoot returns the directory of this module.
-func moduleRoot(ctx context.Context) (string, error) {
+// ModuleRoot returns the directory of this module.
+func ModuleRoot(ctx context.Context) (string, error) {
 	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)
 	if err != nil {
-		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or give a binary: %w", err)
+		return "", fmt.Errorf("testbed: cannot find the source of this module; run within its checkout, or give a binary: %w", err)
 	}
 	return root, nil
 }

@@ -24,7 +24,7 @@ func (b *Bed) findCommand(ctx context.Context) {
 		return
 	}
 	b.options.Logf("building dormctl")
-	root, err := moduleRoot(ctx)
+	root, err := ModuleRoot(ctx)
 	out := filepath.Join(b.options.Dir, "bin", "dormctl")
 	if err == nil {
 		_, err = goCommand(ctx, root, "build", "-o", out, "./cmd/dormctl")

@@ -33,12 +33,15 @@ type Via string
 
 // The ways to call.
 const (
-	ViaGRPC   Via = ""        // the Go client
-	ViaHTTP   Via = "http"    // the HTTP API
-	ViaCtl    Via = "dormctl" // the program dormctl
-	ViaRedis  Via = "redis"   // the protocol of Redis
-	ViaPython Via = "python"  // the library for Python
+	ViaGRPC  Via = ""        // the Go client
+	ViaHTTP  Via = "http"    // the HTTP API
+	ViaCtl   Via = "dormctl" // the program dormctl
+	ViaRedis Via = "redis"   // the protocol of Redis
 )
+
+// Told reports whether the result of a delete says whether there was something to delete. The answer 204 of HTTP does
+// not; its result has an incarnation, although nothing existed.
+func Told(r *agent.DeleteResult) bool { return r.Existed || r.Incarnation == 0 }
 
 // Narrow is a Client that has only commits and reads: its process makes no calls of
 // instances and pods.

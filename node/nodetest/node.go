@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
 
 	"dormouse/client"
 	"dormouse/cluster/clustertest"
@@ -176,8 +175,7 @@ func (n *Node) connect(o Options) error {
 	c.Endpoints, c.Fixed = []string{n.GRPCAddr()}, true
 	if !o.Loopback {
 		host := n.links.Host("client")
-		c.DialOptions = append(c.DialOptions[:len(c.DialOptions):len(c.DialOptions)],
-			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return host.Dial(ctx, addr) }))
+		c.Dialer = func(ctx context.Context, addr string) (net.Conn, error) { return host.Dial(ctx, addr) }
 	}
 	if c.Token == "" {
 		c.Token = n.token

@@ -22,8 +22,8 @@ var Codec encoding.CodecV2 = codec{}
 
 type codec struct{}
 
-// coded is a message with generated code.
-type coded interface {
+// Message is a message with generated code.
+type Message interface {
 	proto.Message
 	protocode.Message
 }
@@ -33,50 +33,53 @@ func (codec) Name() string { return grpcproto.Name }
 
 // Marshal encodes a message. A string that is not UTF-8 is an error.
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
-	m, ok := v.(coded)
+	m, ok := v.(Message)
 	if !ok {
 		return own().Marshal(v)
 	}
 	size := m.EncodedSize()
 	if mem.IsBelowBufferPoolingThreshold(size) {
 		raw := make([]byte, size)
-		if err := encode(m, raw); err != nil {
+		if err := Encode(m, raw); err != nil {
 			return nil, err
 		}
 		return mem.BufferSlice{mem.SliceBuffer(raw)}, nil
 	}
 	pool := mem.DefaultBufferPool()
 	raw := pool.Get(size)
-	if err := encode(m, *raw); err != nil {
+	if err := Encode(m, *raw); err != nil {
 		pool.Put(raw)
 		return nil, err
 	}
 	return mem.BufferSlice{mem.NewBuffer(raw, pool)}, nil
 }
 
-func encode(m coded, into []byte) error {
-	m.EncodeBackward(into)
-	return check(m, into)
-}
-
 // Unmarshal decodes a message. A string that is not UTF-8 is an error. The fields of bytes of one
 // call or reply in a frame share memory, which they do not share with the others.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
-	m, ok := v.(coded)
+	m, ok := v.(Message)
 	if !ok {
 		return own().Unmarshal(data, v)
 	}
 	raw := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer raw.Free()
+	return Decode(m, raw.ReadOnlyData())
+}
+
+// Encode encodes a message into a buffer of just its EncodedSize. A string that is not UTF-8 is an
+// error.
+func Encode(m Message, into []byte) error {
+	m.EncodeBackward(into)
+	return utf8pb.Of(m.ProtoReflect().Descriptor()).Check(into)
+}
+
+// Decode decodes a message, as Codec does; m shares no memory with raw.
+func Decode(m Message, raw []byte) error {
 	proto.Reset(m)
-	if err := m.DecodeAs(protocode.SharedByPart|protocode.Checked, raw.ReadOnlyData()); err != nil {
+	if err := m.DecodeAs(protocode.SharedByPart|protocode.Checked, raw); err != nil {
 		return fmt.Errorf("decode %T: %w", m, err)
 	}
 	return nil
-}
-
-func check(m coded, raw []byte) error {
-	return utf8pb.Of(m.ProtoReflect().Descriptor()).Check(raw)
 }
 
 // own is gRPC's own codec.

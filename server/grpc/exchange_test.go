@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"dormouse/agent"
 	"dormouse/api/convert"
@@ -30,7 +31,7 @@ func (h *hold) submit(_ context.Context, _ agent.Commit, done func(agent.Result,
 }
 
 func TestCommitsAreAnsweredInAnyOrderByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		h := &hold{}
 		_, conn := serve(t, &fake{submit: h.submit}, grpc.Options{})
 		s := exchange(t, conn)
@@ -56,7 +57,7 @@ func TestAFullStreamIsNotRead(t *testing.T) {
 		"bytes": {InFlightBytesMax: 4 * 16},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 				h := &hold{}
 				f := &fake{submit: h.submit}
 				_, conn := serve(t, f, o)
@@ -89,7 +90,7 @@ func TestAFullStreamIsNotRead(t *testing.T) {
 
 // Unread answers keep their room, so the same limit applies.
 func TestACallerThatReadsNoAnswersIsNotServedOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		var n atomic.Int64
 		f := &fake{read: func(context.Context, agent.Reads) (agent.Answers, error) {
 			n.Add(1)
@@ -101,7 +102,7 @@ func TestACallerThatReadsNoAnswersIsNotServedOn(t *testing.T) {
 			send(t, s, read(id, &agent.GetValue{Key: "k"}))
 		}
 		synctest.Wait()
-		if n := n.Load(); n > 12 { // those in flight and those in gRPC's own window
+		if n := n.Load(); n > 12 { // those in flight and those in the windows of the connection
 			t.Errorf("%d reads were served to a caller that takes no answer", n)
 		}
 		replies(t, s, 32)
@@ -109,7 +110,7 @@ func TestACallerThatReadsNoAnswersIsNotServedOn(t *testing.T) {
 }
 
 func TestACommitThatRunsOutOfTimeIsUnknownAndItsRoomIsFree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		h := &hold{}
 		f := &fake{submit: h.submit}
 		_, conn := serve(t, f, grpc.Options{InFlightMax: 1})
@@ -134,7 +135,7 @@ func TestACommitThatRunsOutOfTimeIsUnknownAndItsRoomIsFree(t *testing.T) {
 }
 
 func TestAReadThatRunsOutOfTimeIsUnavailable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		f := &fake{read: func(ctx context.Context, _ agent.Reads) (agent.Answers, error) {
 			<-ctx.Done()
 			return agent.Answers{}, ctx.Err()
@@ -149,7 +150,7 @@ func TestAReadThatRunsOutOfTimeIsUnavailable(t *testing.T) {
 }
 
 func TestMalformedCallsAreRefusedOneByOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		_, conn := serve(t, &fake{submit: atOnce}, grpc.Options{})
 		s := exchange(t, conn)
 		send(t, s,
@@ -170,7 +171,7 @@ func TestMalformedCallsAreRefusedOneByOne(t *testing.T) {
 }
 
 func TestAnAnswerThatFitsNoMessageIsTooLarge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		f := &fake{read: func(context.Context, agent.Reads) (agent.Answers, error) {
 			return agent.Answers{Answers: []agent.Answer{{Found: &agent.Value{Bytes: make([]byte, convert.ReplyBytesMax)}}}}, nil
 		}}
@@ -184,7 +185,7 @@ func TestAnAnswerThatFitsNoMessageIsTooLarge(t *testing.T) {
 }
 
 func TestAPanicIsAnInternalErrorOfItsCallAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		f := &fake{
 			submit: atOnce,
 			read:   func(context.Context, agent.Reads) (agent.Answers, error) { panic("a bug") },
@@ -216,7 +217,7 @@ func TestAPanicIsAnInternalErrorOfItsCallAlone(t *testing.T) {
 }
 
 func TestAClosedStreamIsAnsweredToTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		h := &hold{}
 		_, conn := serve(t, &fake{submit: h.submit}, grpc.Options{})
 		s := exchange(t, conn)
@@ -236,7 +237,7 @@ func TestAClosedStreamIsAnsweredToTheEnd(t *testing.T) {
 // Shutdown: calls in flight are answered, the stream ends with unavailable, and Shutdown does not
 // wait for calls that do not end.
 func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		h := &hold{}
 		server, conn := serve(t, &fake{submit: h.submit}, grpc.Options{})
 		s := exchange(t, conn)
@@ -262,7 +263,7 @@ func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 }
 
 func TestShutdownEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		h := &hold{}
 		server, conn := serve(t, &fake{submit: h.submit}, grpc.Options{})
 		s := exchange(t, conn)
@@ -281,10 +282,11 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 
 // Peers have validated what they forward, and only the Store service trusts them.
 func TestPeersCommitsAreTrusted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		f := &fake{submit: atOnce}
-		s := rpc.NewServer(grpc.MessageLimits()...)
-		grpc.RegisterPeerStore(s, f)
+		store := grpc.NewPeerStore(f)
+		s := rpc.NewServer(append(grpc.MessageLimits(), rpc.Creds(store.Port(insecure.NewCredentials(), nil)))...)
+		store.Register(s)
 		l := bufconn.Listen(1 << 20)
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(l) }()
@@ -292,6 +294,7 @@ func TestPeersCommitsAreTrusted(t *testing.T) {
 		t.Cleanup(func() {
 			_ = conn.Close()
 			s.Stop()
+			store.Close()
 			if err := <-done; err != nil {
 				t.Error(err)
 			}

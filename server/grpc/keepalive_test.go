@@ -20,7 +20,7 @@ import (
 func TestAPeerThatAsksWhetherTheLeaderIsThereIsNotCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rpc.NewServer(grpc.MessageLimits()...)
-		grpc.RegisterPeerStore(s, &fake{submit: atOnce})
+		grpc.NewPeerStore(&fake{submit: atOnce}).Register(s)
 		l := bufconn.Listen(1 << 20)
 		done := make(chan error, 1)
 		go func() { done <- s.Serve(l) }()

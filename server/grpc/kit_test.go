@@ -8,16 +8,19 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
+	"dormouse/internal/framed"
 	apipb "dormouse/proto/api"
 	"dormouse/server/grpc"
 )
@@ -133,7 +136,51 @@ func dial(t *testing.T, l *bufconn.Listener) *rpc.ClientConn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	listeners.Store(conn, l)
+	t.Cleanup(func() { listeners.Delete(conn) })
 	return conn
+}
+
+// listeners are those behind the connections of dial: *rpc.ClientConn → *bufconn.Listener.
+var listeners sync.Map
+
+func listenerOf(conn *rpc.ClientConn) *bufconn.Listener {
+	l, _ := listeners.Load(conn)
+	return l.(*bufconn.Listener) //nolint:forcetypeassert // see dial
+}
+
+// opener opens an Exchange stream to the server behind a connection of dial.
+type opener func(*testing.T, *rpc.ClientConn) apipb.Store_ExchangeClient
+
+// onBoth runs a test in virtual time over gRPC and over frames.
+func onBoth(t *testing.T, test func(t *testing.T, exchange opener)) {
+	t.Helper()
+	for name, open := range map[string]opener{"gRPC": exchange, "frames": framedExchange} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, open) })
+		})
+	}
+}
+
+func framedExchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {
+	t.Helper()
+	return framesWith(t, conn, nil)
+}
+
+// framesWith opens an Exchange stream over frames with metadata.
+func framesWith(t *testing.T, conn *rpc.ClientConn, md metadata.MD) apipb.Store_ExchangeClient {
+	t.Helper()
+	raw, err := listenerOf(conn).DialContext(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := framed.Open(t.Context(), raw, framed.ClientOptions{
+		Method: apipb.Store_Exchange_FullMethodName, Metadata: md, MessageMax: convert.ReplyMessageBytesMax,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: s}
 }
 
 func exchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {

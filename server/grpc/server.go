@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -23,7 +24,6 @@ import (
 	"dormouse/api/convert"
 	"dormouse/internal/budget"
 	"dormouse/internal/listener"
-	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
 )
 
@@ -96,6 +96,7 @@ const (
 // Server is a gRPC server. Create it with New.
 type Server struct {
 	rpc     *rpc.Server
+	frames  *frames
 	health  *health.Server
 	api     *api
 	connsN  int
@@ -139,10 +140,11 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 		rpc.ChainUnaryInterceptor(s.unary),
 		rpc.ChainStreamInterceptor(s.stream),
 	)
-	if o.Credentials != nil {
-		options = append(options, rpc.Creds(o.Credentials))
+	if o.Credentials == nil {
+		o.Credentials = insecure.NewCredentials()
 	}
-	s.rpc = rpc.NewServer(options...)
+	s.frames = newFrames(&store{api: s.api}, s.stream, o.Bytes)
+	s.rpc = rpc.NewServer(append(options, rpc.Creds(port{o.Credentials, s.frames}))...)
 	s.api.register(s.rpc)
 	healthpb.RegisterHealthServer(s.rpc, s.health)
 	reflection.Register(s.rpc)
@@ -162,18 +164,6 @@ func MessageLimits() []rpc.ServerOption {
 		rpc.InitialConnWindowSize(connWindowBytes),
 		rpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinAllows, PermitWithoutStream: true}),
 	}
-}
-
-// RegisterPeerStore serves only the Store service, to peers: their commits were validated by a node
-// and are trusted. Create the server with MessageLimits.
-func RegisterPeerStore(s *rpc.Server, service agent.Submitter) {
-	f := &api{
-		service: service, draining: context.Background(), trusted: true, timeout: timeoutDefault,
-		// A peer forwards commits of all of its clients on one stream.
-		inFlightMax: 4 * inFlightMaxDefault, inFlightBytesMax: 2 * inFlightBytesMaxDefault,
-		logger: hclog.NewNullLogger(),
-	}
-	apipb.RegisterStoreServer(s, &store{api: f})
 }
 
 // SetServing sets the status for health checks, of the server and of each of its services.
@@ -219,6 +209,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		// Health watches, reflection and the last frames remain; Shutdown does not wait for them
 		// longer than flushGrace.
 		grace, cancel := context.WithTimeout(ctx, flushGrace)
+		s.frames.wait(grace)
 		select {
 		case <-graceful:
 		case <-grace.Done():
@@ -228,6 +219,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	s.rpc.Stop() // ends the contexts of all calls
+	s.frames.close()
 	<-graceful
 	<-served
 	return err

@@ -54,9 +54,14 @@ func (m *idHistory) load() (err error) {
 			return err
 		}
 		if op.Outcome == history.OK {
-			if m.seen[call], err = history.Decode[deleteSeen](op.Out); err != nil {
+			seen, err := history.Decode[deleteSeen](op.Out)
+			if err != nil {
 				return err
 			}
+			if meant := m.deletes[call].Incarnation; seen.Untold && meant > 0 { // otherwise it would be refused
+				seen.Incarnation, seen.Untold = meant, false
+			}
+			m.seen[call] = seen
 		}
 	}
 	return nil

@@ -18,6 +18,9 @@ func TestDeleteFindsEachWrong(t *testing.T) {
 	del := func(process, at int, in deleteCall, incarnation, index uint64) history.Op {
 		return workloadtest.OK(process, at, at+1, "delete", "k", in, deleteSeen{Incarnation: incarnation, Index: index, Time: int64(index) * 1000})
 	}
+	untold := func(process, at int, in deleteCall, index uint64) history.Op {
+		return workloadtest.OK(process, at, at+1, "delete", "k", in, deleteSeen{Untold: true, Index: index})
+	}
 	get := func(process, at int, incarnation, revision uint64, name string, index uint64) history.Op {
 		return workloadtest.OK(process, at, at+1, "get", "k", struct{}{}, deleteSeen{Incarnation: incarnation, Revision: revision, Name: name, Index: index})
 	}
@@ -41,6 +44,12 @@ func TestDeleteFindsEachWrong(t *testing.T) {
 			put(1, 0, a, 1, 1, 1), workloadtest.Unknown(put(2, 1, b, 0, 0, 0)), del(1, 2, deleteCall{}, 1, 2), get(2, 4, 3, 1, "b", 3),
 		}},
 		{"nothing to delete", "", after(del(2, 4, deleteCall{}, 0, 3))},
+		{"deleted without a word", "", workloadtest.Script{put(1, 0, a, 1, 1, 1), untold(1, 2, deleteCall{}, 2), get(2, 4, 0, 0, "", 2), put(2, 6, b, 3, 1, 3), untold(1, 8, deleteCall{Incarnation: 3}, 4)}},
+		{"nothing to delete, without a word", "", after(untold(2, 4, deleteCall{}, 3), untold(2, 6, deleteCall{Seal: time.Second}, 4))},
+		{"a seal without its time", "", workloadtest.Script{untold(1, 2, deleteCall{Seal: 5 * time.Second}, 2), put(2, 4, b, 6, 1, 6)}},
+		{"it is there after a delete without a word", "brought back", workloadtest.Script{put(1, 0, a, 1, 1, 1), untold(1, 2, deleteCall{}, 2), get(2, 4, 1, 1, "a", 3)}},
+		{"deleted again without a word", "brought back", after(untold(2, 4, deleteCall{Incarnation: 1}, 3))},
+		{"the longest seal without its time", "broken seal", workloadtest.Script{untold(1, 2, deleteCall{Seal: sealForever}, 2), put(2, 4, b, 1<<40, 1, 1<<40)}},
 		{"a seal that is over", "", append(sealed, put(2, 4, b, 8, 1, 8))},
 		{"a seal that holds", "", append(sealed, workloadtest.Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
 		{"a late write brings it back", "brought back", after(put(2, 4, late, 1, 2, 3))},
@@ -113,6 +122,9 @@ func (s *store) do(_ string, in any) any {
 		}
 		out := deleteSeen{Incarnation: s.incarnation, Index: s.index, Time: s.time}
 		s.incarnation = 0
+		if s.r.IntN(2) == 0 {
+			out = deleteSeen{Untold: true, Index: s.index}
+		}
 		return out
 	default:
 		if s.incarnation == 0 {

@@ -101,6 +101,7 @@ func (out *deleteSeen) wrote(result agent.OpResult) error {
 		if r.Existed {
 			out.Incarnation = r.Incarnation
 		}
+		out.Untold = !workload.Told(r)
 	default:
 		return agent.Errorf(agent.CodeInternal, "the result is a %T", result)
 	}

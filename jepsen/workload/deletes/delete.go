@@ -58,6 +58,7 @@ type deleteSeen struct {
 	Incarnation uint64 `json:"incarnation,omitempty"`
 	Revision    uint64 `json:"revision,omitempty"` // of a thread: its rev
 	Name        string `json:"name,omitempty"`     // of a read: the newest content
+	Untold      bool   `json:"untold,omitempty"`   // of a delete: the answer does not say what it deleted
 	Index       uint64 `json:"index"`
 	Time        int64  `json:"time,omitempty"` // of a write: the log's time, in Unix ms
 }

@@ -93,7 +93,7 @@ func (m *idHistory) mayBeGone(incarnation uint64, by int) bool {
 		if m.Ops[call].Invoke >= m.Ops[by].Return || del.Incarnation != 0 && del.Incarnation != incarnation {
 			continue
 		}
-		if m.Ops[call].Outcome == history.Unknown || m.seen[call].Incarnation == incarnation {
+		if m.Ops[call].Outcome == history.Unknown || m.seen[call].Incarnation == incarnation || m.seen[call].Untold {
 			return true
 		}
 	}
@@ -135,7 +135,8 @@ func (m *idHistory) judgeSeals() {
 			if !answered {
 				continue
 			}
-			within := put.Index > seal.Index && put.Time < seal.Time+del.Seal.Milliseconds()
+			// An answer without the log's time shows only the start of the seal.
+			within := seal.Time > 0 && put.Index > seal.Index && put.Time < seal.Time+del.Seal.Milliseconds()
 			// The longest seal is longer than any run, whatever steps the clock makes.
 			ever := del.Seal == sealForever && m.Ops[sealer].Return < m.Ops[call].Invoke
 			if within || ever {

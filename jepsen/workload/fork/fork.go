@@ -270,7 +270,9 @@ func (*fork) call(ctx context.Context, p *workload.Process, call, key string, in
 			case *agent.SessionResult:
 				out.Incarnation, out.Version = r.Session.Incarnation, r.Session.Revision
 			case *agent.DeleteResult:
-				out.Incarnation = r.Incarnation
+				if workload.Told(r) {
+					out.Incarnation = r.Incarnation
+				}
 			default:
 				return forkSeen{}, agent.Errorf(agent.CodeInternal, "the result is a %T", r)
 			}

@@ -82,6 +82,9 @@ func deleted(r *agent.DeleteResult, err error) (model.RegisterOut, error) {
 	if err != nil {
 		return model.RegisterOut{}, err
 	}
+	if !workload.Told(r) {
+		return model.RegisterOut{Untold: true}, nil
+	}
 	return model.RegisterOut{Existed: r.Existed, Incarnation: r.Incarnation}, nil
 }
 

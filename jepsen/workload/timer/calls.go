@@ -37,7 +37,7 @@ func (*timer) cancel(ctx context.Context, p *workload.Process, key, name string)
 		if err != nil {
 			return timersSeen{}, err
 		}
-		return timersSeen{Existed: gone.Existed}, nil
+		return timersSeen{Existed: gone.Existed, Untold: !workload.Told(gone)}, nil
 	})
 }
 

@@ -57,7 +57,8 @@ type alarm struct {
 	op      history.Op  // the call that set it
 	pended  *history.Op // a cancel that found it pending
 	missed  *history.Op // a cancel, invoked after it was set, that did not find it
-	dubious bool        // a cancel whose outcome is unknown, or that may have come before or after the set
+	cleared *history.Op // a cancel, invoked after it was set, that succeeded
+	dubious bool        // a cancel that does not say what it found, or that may have come before or after the set
 	after   *alarm      // the next set of the timer, unless that was refused
 }
 
@@ -124,12 +125,18 @@ func (a *alarms) cancelled(op history.Op) error {
 	if err != nil {
 		return err
 	}
+	before := t.op.Outcome == history.OK && t.op.Return < op.Invoke
+	if before {
+		t.cleared = &op
+	}
 	switch {
+	case out.Untold:
+		t.dubious = true
 	case out.Existed && t.pended != nil:
 		a.findings.Add("cancelled twice", a.key, []history.Op{*t.pended, op}, "calls %d and %d both found timer %s pending, and cancelled it", t.pended.ID, op.ID, in.Name)
 	case out.Existed:
 		t.pended = &op
-	case t.op.Outcome == history.OK && t.op.Return < op.Invoke:
+	case before:
 		t.missed = &op
 	default:
 		t.dubious = true
@@ -214,6 +221,8 @@ func (a *alarms) judgePending(op history.Op, p timerSeen, all map[string]int) {
 	switch {
 	case t == nil:
 		a.findings.Add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which no call set", op.ID, p.Name)
+	case t.cleared != nil && t.cleared.Return < op.Invoke && len(a.ids[p.Name]) == 1:
+		a.findings.Add("cancelled but pending", a.key, []history.Op{t.op, *t.cleared, op}, "call %d cancelled timer %s, and call %d found it pending", t.cleared.ID, p.Name, op.ID)
 	case !t.Every && times > 0:
 		a.findings.Add("fired and not acknowledged", a.key, []history.Op{t.op, op}, "call %d found timer %s pending, and fired", op.ID, p.Name)
 	case t.Every:

@@ -27,6 +27,7 @@ func TestTimerFindsEachWrong(t *testing.T) {
 	cancels := func(at int, name string, existed bool) history.Op {
 		return workloadtest.OK(2, at, at+10, callCancel, anAlarm, timerCall{Name: name}, timersSeen{Existed: existed})
 	}
+	untold := workloadtest.OK(2, 30, 40, callCancel, anAlarm, timerCall{Name: "a"}, timersSeen{Untold: true})
 	fired := func(names ...string) (seen timersSeen) {
 		for _, name := range names {
 			seen.Fired = append(seen.Fired, timerFired{Name: name, At: 6000})
@@ -50,6 +51,11 @@ func TestTimerFindsEachWrong(t *testing.T) {
 		{"fired", "", workloadtest.Script{sets(10, "a", 5000), read(callFinal, fired("a"))}, nil},
 		{"cancelled", "", workloadtest.Script{sets(10, "a", 5000), cancels(30, "a", true), cancels(50, "a", false), read(callFinal, fired())}, nil},
 		{"cancelled too late", "", workloadtest.Script{sets(10, "a", 5000), cancels(30, "a", false), read(callFinal, fired("a"))}, nil},
+		{"cancelled without a word", "", workloadtest.Script{sets(10, "a", 5000), untold, cancels(50, "a", false), read(callFinal, fired())}, nil},
+		{"cancelled without a word, too late", "", workloadtest.Script{sets(10, "a", 5000), untold, read(callFinal, fired("a"))}, nil},
+		{"cancelled without a word, and set again", "", workloadtest.Script{sets(10, "a", 5000), untold, again(50, "b", "a", 5500), read(workload.CallRead, pends(fired(), timerSeen{Name: "a", Next: 5500})), workloadtest.OK(3, 110, 120, callFinal, anAlarm, timerCall{}, fired("b"))}, nil},
+		{"cancelled without a word, and pends", "cancelled but pending", workloadtest.Script{sets(10, "a", 5000), untold, read(workload.CallRead, pends(fired(), timerSeen{Name: "a", Next: 5000}))}, nil},
+		{"cancelled, and pends", "cancelled but pending", workloadtest.Script{sets(10, "a", 5000), cancels(30, "a", true), read(workload.CallRead, pends(fired(), timerSeen{Name: "a", Next: 5000}))}, nil},
 		{"perhaps cancelled", "", workloadtest.Script{sets(10, "a", 5000), workloadtest.Unknown(cancels(30, "a", true)), cancels(50, "a", false), read(callFinal, fired())}, nil},
 		{"perhaps set", "", workloadtest.Script{workloadtest.Unknown(sets(10, "a", 5000)), workloadtest.Unknown(sets(10, "b", 5000)), read(callFinal, fired("a"))}, nil},
 		{"every second", "", workloadtest.Script{every, read(callFinal, pends(fired("e", "e"), seconds))}, nil},
@@ -117,6 +123,9 @@ func (s *store) do(call string, in any) any {
 	case call == callCancel:
 		_, existed := s.pending[c.Name]
 		delete(s.pending, c.Name)
+		if s.r.IntN(2) == 0 {
+			return timersSeen{Untold: true}
+		}
 		return timersSeen{Existed: existed}
 	}
 	seen := timersSeen{Fired: slices.Clone(s.fired)}

@@ -79,6 +79,7 @@ type timerCall struct {
 // timersSeen is an instance's timers that a call left or found.
 type timersSeen struct {
 	Existed bool         `json:"existed,omitempty"` // of a cancel: the timer was pending
+	Untold  bool         `json:"untold,omitempty"`  // of a cancel: the answer does not say whether it was
 	Pending []timerSeen  `json:"pending,omitempty"`
 	Fired   []timerFired `json:"fired,omitempty"` // the thread's entries
 }

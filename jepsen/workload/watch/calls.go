@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"dormouse/agent"
@@ -59,13 +60,21 @@ func (*watch) compact(ctx context.Context, p *workload.Process, key string, befo
 	})
 }
 
+// untold is the incarnation in the record of a delete whose answer does not say what it deleted.
+const untold = math.MaxUint64
+
 // delete deletes a thread. It records the incarnation, or 0 if the thread did not
 // exist.
 func (*watch) delete(ctx context.Context, p *workload.Process, key string) {
 	_, _ = workload.Call(ctx, p, "delete", key, true, struct{}{}, func(ctx context.Context) (uint64, error) {
 		r, err := p.Client.In(p.Scope).DeleteThread(ctx, agent.DeleteThread{Thread: key})
-		if err != nil || !r.Existed {
+		switch {
+		case err != nil:
 			return 0, err
+		case !workload.Told(r):
+			return untold, nil
+		case !r.Existed:
+			return 0, nil
 		}
 		return r.Incarnation, nil
 	})

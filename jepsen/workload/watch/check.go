@@ -88,10 +88,12 @@ func (j *watched) load() (err error) {
 			j.deleted[call] = 0
 			if answered {
 				var incarnation uint64
-				if incarnation, err = history.Decode[uint64](op.Out); incarnation > 0 {
-					j.deleted[call] = incarnation
-				} else {
+				switch incarnation, err = history.Decode[uint64](op.Out); incarnation {
+				case untold:
+				case 0:
 					delete(j.deleted, call) // the thread did not exist
+				default:
+					j.deleted[call] = incarnation
 				}
 			}
 		}

@@ -51,6 +51,7 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		{"an unknown append may come", "", workloadtest.Script{workloadtest.Unknown(app(1, 0, 1, "a", 0, 0)), poll(4, 5, named, seqs(0, "a.0"))}, nil},
 		{"deleted", "", with(poll(4, 5, w, seqs(0, "a.0")), del(2, 6, 7, 1), poll(8, 9, w, ended(endDeleted, 0))), nil},
 		{"perhaps deleted", "", with(workloadtest.Unknown(del(2, 6, 7, 1)), poll(8, 9, named, ended(endDeleted, 0))), nil},
+		{"deleted without a word", "", with(poll(4, 5, w, seqs(0, "a.0")), del(2, 6, 7, untold), poll(8, 9, w, ended(endDeleted, 0))), nil},
 		{"compacted", "", with(compact(2, 6, 7, 2), poll(8, 9, named, ended(endCompacted, 2))), nil},
 		{"nothing to watch yet", "", workloadtest.Script{poll(0, 1, w, ended("not_found", 0)), app(1, 2, 3, "a", 1, 0)}, nil},
 		{"nothing to watch any more", "", with(del(2, 6, 7, 1), poll(8, 9, w, ended("not_found", 0))), nil},
@@ -119,6 +120,9 @@ func (s *store) do(_ string, in any) any {
 			return uint64(0)
 		}
 		s.incarnation++
+		if s.r.IntN(2) == 0 {
+			return uint64(untold)
+		}
 		return s.incarnation - 1
 	}
 	if s.incarnation%2 == 0 {

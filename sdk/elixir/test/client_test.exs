@@ -39,6 +39,19 @@ defmodule Dormouse.ClientTest do
       end
     end
 
+    test "a write is unknown after an error that does not say whether it was applied" do
+      for code <- ~w(internal request_expired) do
+        for before <- [[], [:lost], [problem("unavailable", 503)]] do
+          {client, got} = scripted(before ++ [problem(code, 500)])
+          assert {:error, %Unknown{idempotency_key: key}} = Checkpoints.put(client, "k", %{state: %{}})
+          assert key == hd(got.()).headers["idempotency-key"]
+        end
+
+        {client, _got} = scripted([problem(code, 500)])
+        assert {:error, %Refused{code: ^code}} = Checkpoints.get(client, "k")
+      end
+    end
+
     test "a refusal of the state machine is final" do
       {client, got} = scripted([:lost, problem("revision_mismatch", 409, %{revision: 7})])
 

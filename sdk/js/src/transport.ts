@@ -73,8 +73,11 @@ let ofNode: Send | undefined
 /** Codes after which another attempt may succeed. The refused attempt was not applied. */
 const transient = new Set(['overloaded', 'unavailable', 'not_owner'])
 
+/** Codes after which a write may have been applied, as after `unknown`. */
+const undecided = new Set(['internal', 'request_expired'])
+
 /** Codes that are about this attempt only: an earlier one may have been applied. */
-const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'internal', 'corrupt'])
+const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'corrupt'])
 
 /** Returns text as a header carries it: its UTF-8, a byte a character. */
 const header = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
@@ -139,6 +142,7 @@ export class Transport {
       const { refused, lost } = failure
       if (refused) {
         if (refused.code === 'unknown') ambiguous ??= refused
+        else if (write && undecided.has(refused.code)) throw new UnknownError(`the node says ${refused.message}`, key, ambiguous ?? refused)
         else if (ambiguous !== undefined && write && inconclusive.has(refused.code) && !transient.has(refused.code)) {
           throw new UnknownError('a later attempt was refused, an earlier one may have been applied', key, ambiguous)
         } else if (!transient.has(refused.code)) throw refused

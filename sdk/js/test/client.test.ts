@@ -36,6 +36,19 @@ test('a refusal of a later attempt that says nothing of an earlier one is unknow
   }
 })
 
+test('a write is unknown after an error that does not say whether it was applied', async () => {
+  for (const code of ['internal', 'request_expired'] as const) {
+    for (const before of [[], [lost], [problem('unavailable', 503)]]) {
+      const { client, got } = scripted([...before, problem(code, 500)])
+      const outcome = await settle(client.checkpoints.put('k', { state: {} }))
+      assert(outcome.outcome === 'unknown' && outcome.error.idempotencyKey === got[0]!.headers.get('idempotency-key'), code)
+    }
+    const { client } = scripted([problem(code, 500)])
+    const outcome = await settle(client.checkpoints.get('k'))
+    assert(outcome.outcome === 'refused' && outcome.error.code === code)
+  }
+})
+
 test('a refusal of the state machine is final', async () => {
   const { client, got } = scripted([lost, problem('revision_mismatch', 409, { revision: 7 })])
   await assert.rejects(client.checkpoints.put('k', { state: {}, if_revision: 1 }), (error) => {

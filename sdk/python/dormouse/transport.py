@@ -23,8 +23,11 @@ from .text import LoneSurrogates, encode, well_formed
 # Codes after which another attempt may succeed. The refused attempt was not applied.
 _TRANSIENT = frozenset({"overloaded", "unavailable", "not_owner"})
 
+# Codes after which a write may have been applied, as after "unknown".
+_UNDECIDED = frozenset({"internal", "request_expired"})
+
 # Codes that are about this attempt only: an earlier one may have been applied.
-_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "internal", "corrupt"})
+_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "corrupt"})
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,8 @@ class Transport:
                 failure: Exception = refused
                 if refused.code == "unknown":
                     ambiguous = ambiguous or refused
+                elif write and refused.code in _UNDECIDED:
+                    raise UnknownError(f"the node says {refused}", key) from (ambiguous or refused)
                 elif ambiguous is not None and write and refused.code in _INCONCLUSIVE:
                     raise UnknownError("a later attempt was refused, an earlier one may have been applied", key) from ambiguous
                 elif refused.code not in _TRANSIENT:

@@ -38,6 +38,18 @@ class Outcomes(unittest.TestCase):
             client, _ = scripted(lost, problem(code, 403))
             self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown, code)
 
+    def test_a_write_is_unknown_after_an_error_that_does_not_say_whether_it_was_applied(self):
+        for code in ("internal", "request_expired"):
+            for before in ((), (lost,), (problem("unavailable", 503),)):
+                client, got = scripted(*before, problem(code, 500))
+                outcome = settle(client.checkpoints.put, "k", {"state": {}})
+                assert isinstance(outcome, Unknown), code
+                self.assertEqual(outcome.error.idempotency_key, got[0].headers["Idempotency-Key"])
+            client, _ = scripted(problem(code, 500))
+            outcome = settle(client.checkpoints.get, "k")
+            assert isinstance(outcome, Refused)
+            self.assertEqual(outcome.error.code, code)
+
     def test_a_refusal_of_the_state_machine_is_final(self):
         client, got = scripted(lost, problem("revision_mismatch", 409, revision=7))
         with self.assertRaises(RefusedError) as caught:

@@ -7,8 +7,11 @@ defmodule Dormouse.Transport do
   # Codes after which another attempt may succeed. The refused attempt was not applied.
   @transient ~w(overloaded unavailable not_owner)
 
+  # Codes after which a write may have been applied, as after "unknown".
+  @undecided ~w(internal request_expired)
+
   # Codes that are about this attempt only: an earlier one may have been applied.
-  @inconclusive ~w(read_only unauthenticated forbidden internal corrupt)
+  @inconclusive ~w(read_only unauthenticated forbidden corrupt)
 
   @timeout_ms 30_000
   @attempt_ms 10_000
@@ -85,9 +88,16 @@ defmodule Dormouse.Transport do
         {:ok, answer}
 
       {:error, %Refused{code: code} = refused} when code != "unknown" and code not in @transient ->
-        if call.ambiguous != nil and call.write and code in @inconclusive,
-          do: unknown(call, "a later attempt was refused, an earlier one may have been applied"),
-          else: {:error, refused}
+        cond do
+          call.write and code in @undecided ->
+            unknown(%{call | ambiguous: call.ambiguous || refused}, "the node says #{Exception.message(refused)}")
+
+          call.ambiguous != nil and call.write and code in @inconclusive ->
+            unknown(call, "a later attempt was refused, an earlier one may have been applied")
+
+          true ->
+            {:error, refused}
+        end
 
       {:error, failure} ->
         again(call, shared, failure)
