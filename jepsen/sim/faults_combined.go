@@ -87,7 +87,7 @@ func (a *act) hungApart(side ...*host) (string, func(context.Context) error) {
 
 // loseTail takes the end of a follower's log away, with entries that only the leader and that
 // follower have, and then ends the leader's process. The follower was stopped as asked, so that it
-// knows how long its log was: it must not vote.
+// knows how long its log was: it must not vote. After any other end, it may not know of the last second.
 func loseTail(ctx context.Context, a *act) (string, func(context.Context) error) {
 	leader := a.leader()
 	if leader == nil || !a.mayHarm() {
@@ -106,10 +106,12 @@ func loseTail(ctx context.Context, a *act) (string, func(context.Context) error)
 	}
 	catchUp := a.links(func(from, to string) bool { return lags[from] != lags[to] }, cut)
 	sleep(ctx, between(a.draw, 500*time.Millisecond, 3*time.Second))
-	lossy.halt(ctx)
-	at, lost := lossy.currentDisk().LoseTail(a.draw)
-	if lost {
-		a.count("tails lost", 1)
+	at := "it did not stop as asked, so its log stays"
+	if lossy.halt(ctx) {
+		var lost bool
+		if at, lost = lossy.currentDisk().LoseTail(a.draw); lost {
+			a.count("tails lost", 1)
+		}
 	}
 	mustRun := a.mayExit(lossy)
 	leader.kill(100)
