@@ -209,7 +209,7 @@ func TestReadsOnAFollowerHearSoonOfWhatIsCommitted(t *testing.T) {
 			t.Helper()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			index, err := leader.group.RemoteView().BarrierFor(ctx, follower.machine.Applied())
+			index, err := leader.group.RemoteView().BarrierFor(ctx, follower.name, follower.group.RemoteView().VotingTerm(), follower.machine.Applied())
 			if err != nil {
 				t.Fatal(err)
 			}

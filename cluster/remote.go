@@ -29,10 +29,20 @@ func (v RemoteView) SubmitFor(tenant string, cmd []byte, parts *tracing.Parts, d
 // Barrier is Group.Barrier.
 func (v RemoteView) Barrier(ctx context.Context) (uint64, error) { return v.g.Barrier(ctx) }
 
-// BarrierFor is Barrier for a read on another node, which has applied the log up to
-// applied.
-func (v RemoteView) BarrierFor(ctx context.Context, applied uint64) (uint64, error) {
-	index, err := v.g.Barrier(ctx)
+// BarrierFor is Barrier for reads on another node, which has applied the log up to
+// applied. term is that node's VotingTerm after the reads began. If that node and
+// this one are a majority of the voters, the term confirms that this node leads, and
+// the index need not be applied here.
+func (v RemoteView) BarrierFor(ctx context.Context, node string, term, applied uint64) (uint64, error) {
+	confirmed := false
+	var index uint64
+	var err error
+	if v.g.o.ReadBarrier != BarrierLog {
+		index, confirmed = v.g.index.ConfirmedBy(node, term)
+	}
+	if !confirmed {
+		index, err = v.g.Barrier(ctx)
+	}
 	if err == nil && index > applied {
 		v.g.proposer.Announce(index)
 	}
@@ -45,13 +55,21 @@ func (v RemoteView) Tick() uint64 { return v.g.Tick() }
 // Replayed is Group.Replayed.
 func (v RemoteView) Replayed() error { return v.g.Replayed() }
 
-// Term returns this node's current term in Raft, for a leader that asks; "" and 0
-// if it may not vote.
+// Term returns this node's VotingTerm, for a leader that asks; "" and 0 if it may
+// not vote.
 func (v RemoteView) Term() (node string, term uint64) {
-	if !v.g.stores.MayVote() {
+	if term = v.VotingTerm(); term == 0 {
 		return "", 0
 	}
-	return v.g.o.NodeID, v.g.raft.CurrentTerm()
+	return v.g.o.NodeID, term
+}
+
+// VotingTerm returns this node's current term in Raft, or 0 if it may not vote.
+func (v RemoteView) VotingTerm() uint64 {
+	if !v.g.stores.MayVote() {
+		return 0
+	}
+	return v.g.raft.CurrentTerm()
 }
 
 // LocalStatus is Group.LocalStatus.

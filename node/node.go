@@ -190,6 +190,7 @@ func (n *Node) openGroup() error {
 		return fault("raft", err, codeConfig)
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
+	n.pool.VotingTerm = func() uint64 { return n.group.RemoteView().VotingTerm() }
 	times := config.TimingOf(c.Cluster.Timing)
 	n.pool.Deposed, n.pool.Connect = times.Deposed, times.Connect
 	n.group, err = cluster.Open(cluster.Options{

@@ -2,11 +2,12 @@ package dormouse
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
 	"dormouse/bench/jsonhttp"
@@ -54,7 +55,7 @@ func (d *HTTP) Turn(ctx context.Context, t *load.Thread, checkpoint []byte, entr
 	add := entriesBody(t, entries)
 	add["op"], add["thread"] = "append_thread", t.ID
 	put := map[string]any{
-		"op": "put_checkpoint", "key": t.ID, "state": json.RawMessage(checkpoint),
+		"op": "put_checkpoint", "key": t.ID, "state": jsontext.Value(checkpoint),
 		"thread": map[string]any{"id": t.ID, "rev": rev},
 	}
 	if err := d.web.Call(ctx, http.MethodPost, "/v1/commits", map[string]any{"ops": []any{add, put}}, nil); err != nil {
@@ -69,7 +70,7 @@ func (d *HTTP) Thaw(ctx context.Context, key string, tail int) ([]byte, int, err
 	var answer struct {
 		Checkpoint checkpointBody `json:"checkpoint"`
 		Thread     struct {
-			Entries []json.RawMessage `json:"entries"`
+			Entries []jsontext.Value `json:"entries"`
 		} `json:"thread"`
 	}
 	err := d.web.Call(ctx, http.MethodGet, "/v1/agents/"+url.PathEscape(key)+"/thaw?tail="+strconv.Itoa(tail), nil, &answer)
@@ -95,13 +96,13 @@ func (d *HTTP) Close() error { return d.web.Close() }
 
 // checkpointBody is the used part of a checkpoint in JSON.
 type checkpointBody struct {
-	State json.RawMessage `json:"state"`
+	State jsontext.Value `json:"state"`
 }
 
 func entriesBody(t *load.Thread, entries [][]byte) map[string]any {
 	list := make([]map[string]any, len(entries))
 	for i, e := range entries {
-		list[i] = map[string]any{"kind": agent.KindMessage, "payload": json.RawMessage(e)}
+		list[i] = map[string]any{"kind": agent.KindMessage, "payload": jsontext.Value(e)}
 	}
 	return map[string]any{"entries": list, "expected_rev": t.Rev}
 }

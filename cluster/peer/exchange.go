@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 
 	"dormouse/agent"
@@ -97,6 +98,9 @@ func (x *exchange) send(ctx context.Context, stream apipb.Store_ExchangeClient) 
 	for {
 		select {
 		case <-x.wake:
+			// Callers that were answered together call again together: let them, so that their
+			// commits share a message.
+			runtime.Gosched()
 		case <-ctx.Done():
 			return ctx.Err()
 		}

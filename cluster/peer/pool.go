@@ -49,6 +49,10 @@ type Pool struct {
 	// definitely not sent, and the owner may have changed. It must not be changed after the
 	// first use.
 	Connect time.Duration
+	// VotingTerm returns this node's current term in Raft, or 0 if it may not vote. A
+	// request for a read index carries it. nil means 0. It must not be changed after the
+	// first use.
+	VotingTerm func() uint64
 
 	dial Dial
 	ctx  context.Context //nolint:containedctx // ends with the pool; its streams end with it
@@ -72,6 +76,7 @@ type link struct {
 	mu       sync.Mutex
 	exchange *exchange // nil until the first commit, and replaced once broken. Guarded by mu
 	terms    *terms    // nil until the first request for a term, and replaced once broken. Guarded by mu
+	barriers *barriers // an idle stream; nil if there is none. Guarded by mu
 }
 
 // NewPool returns a pool that connects with dial.
@@ -184,19 +189,6 @@ func (p *Pool) SetRule(ctx context.Context, addr string, r assign.Rule) (assign.
 		return assign.Response{}, fromStatus(err)
 	}
 	return ownResponseFromProto(answer), nil
-}
-
-// Barrier implements router.Peers.
-func (p *Pool) Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) {
-	l, err := p.link(addr)
-	if err != nil {
-		return 0, err
-	}
-	b, err := l.peer.Barrier(ctx, &peerpb.BarrierRequest{Applied: applied})
-	if err != nil {
-		return 0, fromStatus(err)
-	}
-	return b.Index, nil
 }
 
 // Submit implements router.Peers: it forwards a commit that this node has validated.

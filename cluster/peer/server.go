@@ -22,7 +22,7 @@ type Node interface {
 	HandleAssign(ctx context.Context, r assign.Request) assign.Response
 	HandleRule(ctx context.Context, r assign.Rule) assign.Response
 	FollowTable(ctx context.Context, asked <-chan uint64, send func(assign.TableUpdate) error) error
-	BarrierFor(ctx context.Context, applied uint64) (uint64, error)
+	BarrierFor(ctx context.Context, node string, term, applied uint64) (uint64, error)
 	Term() (node string, term uint64)
 }
 
@@ -32,14 +32,6 @@ func Register(s *grpc.Server, node Node) { peerpb.RegisterPeerServer(s, server{n
 type server struct {
 	peerpb.UnimplementedPeerServer
 	node Node
-}
-
-func (s server) Barrier(ctx context.Context, r *peerpb.BarrierRequest) (*peerpb.BarrierResponse, error) {
-	index, err := s.node.BarrierFor(ctx, r.Applied)
-	if err != nil {
-		return nil, toStatus(err)
-	}
-	return &peerpb.BarrierResponse{Index: index}, nil
 }
 
 func (s server) Status(context.Context, *peerpb.StatusRequest) (*peerpb.StatusResponse, error) {

@@ -2,6 +2,7 @@ package proposer
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -55,13 +56,13 @@ type ReadIndex struct {
 
 	wake   chan struct{} // capacity 1: a read waits
 	resume time.Time     // reads go through the log until then; only Run uses it
-	noted  struct {      // the newest index up to committed that the machine applies; only Run uses it
-		committed, index uint64
-	}
 
 	mu      sync.Mutex
 	readers []chan reading // guarded by mu
 	closed  bool           // guarded by mu
+	noted   struct {       // the newest index up to committed that the machine applies; guarded by mu
+		committed, index uint64
+	}
 }
 
 // NewReadIndex returns a ReadIndex that falls back to p.
@@ -100,6 +101,7 @@ func (x *ReadIndex) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-x.wake:
+			runtime.Gosched() // reads that begin together share a round
 		case <-ctx.Done():
 			return nil
 		}
@@ -159,13 +161,18 @@ func (x *ReadIndex) round(ctx context.Context) (index uint64, ok bool) {
 // The leader's own applied index is no substitute: a follower may be ahead of it,
 // and may have answered reads at a higher index.
 func (x *ReadIndex) applicable(committed uint64) (index uint64, ok bool) {
-	if x.noted.committed == committed {
-		return x.noted.index, true
+	x.mu.Lock()
+	noted := x.noted
+	x.mu.Unlock()
+	if noted.committed == committed {
+		return noted.index, true
 	}
 	if index, ok = raftlog.NewestCommand(x.Logs, committed, x.p.Machine.Applied()); !ok {
 		return 0, false
 	}
+	x.mu.Lock()
 	x.noted.committed, x.noted.index = committed, index
+	x.mu.Unlock()
 	return index, true
 }
 

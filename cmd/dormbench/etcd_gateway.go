@@ -23,7 +23,7 @@ func dialEtcdGateway(endpoints []string) *etcdGateway {
 	return &etcdGateway{jsonhttp.New(endpoints, false, nil)}
 }
 
-// The messages of the gateway, as far as they are used. encoding/json writes bytes in base64.
+// The messages of the gateway, as far as they are used. Bytes are written in base64.
 type (
 	gatewayPut struct {
 		Key   []byte `json:"key"`
@@ -32,7 +32,7 @@ type (
 	gatewayRange struct {
 		Key        []byte `json:"key"`
 		RangeEnd   []byte `json:"range_end,omitempty"`
-		Limit      int    `json:"limit,omitempty"`
+		Limit      int    `json:"limit,omitzero"`
 		SortOrder  string `json:"sort_order,omitempty"`
 		SortTarget string `json:"sort_target,omitempty"`
 	}

@@ -49,7 +49,7 @@ type ClientStream struct {
 // ErrOther, as it is if the connection breaks first; then nothing was done there.
 func Open(ctx context.Context, conn net.Conn, o ClientOptions) (*ClientStream, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &ClientStream{frames: newFrames(conn, o.MessageMax), ctx: ctx, cancel: cancel}
+	s := &ClientStream{frames: newFrames(conn, o.MessageMax, nil), ctx: ctx, cancel: cancel}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	if err := s.begin(o); err != nil {
 		cancel()
@@ -104,6 +104,7 @@ func (s *ClientStream) Header() (metadata.MD, error) {
 		default:
 			s.control(k, payload)
 		}
+		s.frames.drop()
 	}
 	if s.header == nil {
 		return nil, s.over
@@ -123,13 +124,16 @@ func (s *ClientStream) RecvMsg(m any) error {
 			break
 		}
 		if k == kindMessage {
-			if err := decode(payload, m); err != nil {
+			err := decode(payload, m)
+			s.frames.drop()
+			if err != nil {
 				s.end(status.Error(codes.Internal, err.Error()))
 				break
 			}
 			return nil
 		}
 		s.control(k, payload)
+		s.frames.drop()
 	}
 	return s.over
 }

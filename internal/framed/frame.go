@@ -35,6 +35,7 @@ const (
 	readBuffer   = 64 << 10
 	keptBytesMax = 1 << 20 // a larger buffer is not kept for the next message
 	firstPart    = 64 << 10
+	slowMax      = 10 * time.Second
 )
 
 // errTooLarge says that a peer sent a frame past the limit of its kind.
@@ -45,17 +46,23 @@ var errTooLarge = errors.New("the frame is too large")
 type frames struct {
 	conn       net.Conn
 	messageMax int // bytes of one message
+	room       Room
 	in         *bufio.Reader
-	unread     int    // bytes of in that the last payload shares
-	large      []byte // the last payload that was longer than in
+	unread     int     // bytes of in that the last payload shares
+	large      *[]byte // the last payload, if it was longer than in
+	give       func()  // gives back the room of large
 	heard      atomic.Bool
 
 	mu     sync.Mutex // held while a frame is written
 	failed error      // guarded by mu; a frame may have been written in part
 }
 
-func newFrames(conn net.Conn, messageMax int) *frames {
-	f := &frames{conn: conn, messageMax: messageMax}
+// Room waits until there is room for a message of n bytes that is about to be read, and returns how
+// to give it back. It is asked for messages of more than 64 KiB. Its error ends the stream.
+type Room func(n int) (give func(), err error)
+
+func newFrames(conn net.Conn, messageMax int, room Room) *frames {
+	f := &frames{conn: conn, messageMax: messageMax, room: room}
 	f.in = bufio.NewReaderSize(listening{conn, &f.heard}, readBuffer)
 	return f
 }
@@ -85,11 +92,9 @@ func (f *frames) preface() (ok bool, err error) {
 	return string(got) == Preface, nil
 }
 
-// next returns the next frame. Its payload is valid until the following call. Between two frames the
-// end of the connection is io.EOF.
+// next returns the next frame. Its payload is valid until drop, which must be called before the
+// following call. Between two frames the end of the connection is io.EOF.
 func (f *frames) next() (kind, []byte, error) {
-	_, _ = f.in.Discard(f.unread) // it was peeked
-	f.unread = 0
 	header, err := f.in.Peek(headerBytes)
 	if err != nil {
 		if len(header) > 0 && errors.Is(err, io.EOF) {
@@ -103,8 +108,11 @@ func (f *frames) next() (kind, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: kind %d, %d bytes, at most %d", errTooLarge, k, n, most)
 	}
 	if n > f.in.Size() {
-		payload, err := f.readLarge(n)
-		return k, payload, err
+		if err := f.readLarge(n); err != nil {
+			f.drop()
+			return 0, nil, err
+		}
+		return k, *f.large, nil
 	}
 	payload, err := f.in.Peek(n)
 	if err != nil {
@@ -112,6 +120,21 @@ func (f *frames) next() (kind, []byte, error) {
 	}
 	f.unread = n
 	return k, payload, nil
+}
+
+// drop ends the use of the last payload. A stream that waits for a frame holds no more memory than
+// the buffer of its connection.
+func (f *frames) drop() {
+	_, _ = f.in.Discard(f.unread) // it was peeked
+	f.unread = 0
+	if f.large != nil {
+		recycle(f.large)
+		f.large = nil
+	}
+	if f.give != nil {
+		f.give()
+		f.give = nil
+	}
 }
 
 func (f *frames) payloadMax(k kind) int {
@@ -125,27 +148,36 @@ func (f *frames) payloadMax(k kind) int {
 	return 0
 }
 
-// readLarge reads a payload of n bytes. Its memory grows with what has come, not with what the peer
-// has announced.
-func (f *frames) readLarge(n int) ([]byte, error) {
-	if cap(f.large) > keptBytesMax {
-		f.large = nil
-	}
-	for have := 0; have < n; {
-		upTo := min(n, max(2*have, firstPart, cap(f.large)))
-		if upTo > cap(f.large) {
-			grown := make([]byte, upTo)
-			copy(grown, f.large[:have])
-			f.large = grown
+// readLarge reads a payload of n bytes, for which the peer has slowMax and a second more for each
+// 64 KiB. Its memory grows with what has come, not with what the peer has announced.
+func (f *frames) readLarge(n int) (err error) {
+	if f.room != nil {
+		if f.give, err = f.room(n); err != nil {
+			return &roomError{err}
 		}
-		f.large = f.large[:upTo]
-		if _, err := io.ReadFull(f.in, f.large[have:]); err != nil {
-			return nil, unexpected(err)
+	}
+	if err := f.conn.SetReadDeadline(time.Now().Add(slowMax + time.Duration(n/(64<<10))*time.Second)); err != nil {
+		return err //nolint:wrapcheck // the connection's own
+	}
+	f.large = buffers.Get().(*[]byte) //nolint:forcetypeassert // see buffers
+	for have := 0; have < n; {
+		upTo := min(n, max(2*have, firstPart, cap(*f.large)))
+		if upTo > cap(*f.large) {
+			grown := make([]byte, upTo)
+			copy(grown, (*f.large)[:have])
+			*f.large = grown
+		}
+		*f.large = (*f.large)[:upTo]
+		if _, err := io.ReadFull(f.in, (*f.large)[have:]); err != nil {
+			return unexpected(err)
 		}
 		have = upTo
 	}
-	return f.large, nil
+	return f.conn.SetReadDeadline(time.Time{}) //nolint:wrapcheck // the connection's own
 }
+
+// roomError says that there is no room for a message.
+type roomError struct{ error }
 
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -154,8 +186,14 @@ func unexpected(err error) error {
 	return err
 }
 
-// buffers holds the buffers of frames that are being written, of at most keptBytesMax.
+// buffers holds unused buffers of at most keptBytesMax.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func recycle(buffer *[]byte) {
+	if cap(*buffer) <= keptBytesMax {
+		buffers.Put(buffer)
+	}
+}
 
 // write writes one frame, after the preface if first is set; m may be nil. A message that cannot be
 // encoded is an error that leaves the connection as it is.
@@ -169,11 +207,7 @@ func (f *frames) write(k kind, m codec.Message, first bool) error {
 		size = m.EncodedSize()
 	}
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // see buffers
-	defer func() {
-		if cap(*buffer) <= keptBytesMax {
-			buffers.Put(buffer)
-		}
-	}()
+	defer recycle(buffer)
 	if need := begin + headerBytes + size; cap(*buffer) < need {
 		*buffer = make([]byte, need)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -285,6 +286,65 @@ func TestMemoryGrowsWithWhatComes(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
 		t.Errorf("%d bytes were allocated for 70 KiB of %d announced", grown, most)
+	}
+}
+
+// A long message needs room while it is received, and has bounded time to come.
+func TestALongMessageTakesRoomUntilItIsReadSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, conn := net.Pipe()
+		var held atomic.Int64
+		room := func(n int) (func(), error) {
+			held.Add(int64(n))
+			return func() { held.Add(-int64(n)) }, nil
+		}
+		accepted := make(chan *framed.ServerStream, 1)
+		go func() {
+			s, err := framed.Accept(context.Background(), conn, framed.ServerOptions{MessageMax: most, Room: room})
+			if err != nil {
+				t.Error(err)
+			}
+			accepted <- s
+		}()
+		s, err := framed.Open(t.Context(), client, framed.ClientOptions{Method: method, MessageMax: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := <-accepted
+		defer server.Close()
+		go func() {
+			if err := s.SendMsg(large(200 << 10)); err != nil {
+				t.Error(err)
+			}
+			_, _ = client.Write(frame(2, 1<<20, strings.Repeat("\x00", 100<<10))) // and no more
+		}()
+		if err := server.RecvMsg(&apipb.Calls{}); err != nil || held.Load() != 0 {
+			t.Fatalf("%v, %d bytes are held", err, held.Load())
+		}
+		received := make(chan error, 1)
+		began := time.Now()
+		go func() { received <- server.RecvMsg(&apipb.Calls{}) }()
+		synctest.Wait()
+		if held.Load() != 1<<20 {
+			t.Errorf("%d bytes are held for half a message", held.Load())
+		}
+		if err := <-received; err == nil || held.Load() != 0 {
+			t.Errorf("%v, %d bytes are held", err, held.Load())
+		}
+		if took := time.Since(began); took != 10*time.Second+16*time.Second {
+			t.Errorf("it waited for %v", took)
+		}
+	})
+}
+
+func TestAMessageWithoutRoomEndsItsStream(t *testing.T) {
+	full := framed.ServerOptions{MessageMax: most, Room: func(int) (func(), error) { return nil, status.Error(codes.ResourceExhausted, "full") }}
+	s, _ := stream(t, framed.ClientOptions{MessageMax: most}, full, func(s *framed.ServerStream) error { return s.RecvMsg(&apipb.Calls{}) })
+	if err := s.SendMsg(large(100 << 10)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RecvMsg(&apipb.Calls{}); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("%v", err)
 	}
 }
 

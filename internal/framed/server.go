@@ -54,7 +54,8 @@ func (p *Peeked) Read(b []byte) (int, error) {
 
 // ServerOptions configure the streams of a server.
 type ServerOptions struct {
-	MessageMax int // bytes of one message that a client sends
+	MessageMax int  // bytes of one message that a client sends
+	Room       Room // nil means that there is room for each message
 
 	// The connection is closed if the client has sent nothing for KeepaliveEvery and answers no ping
 	// within KeepaliveTimeout. 0 means that no pings are sent.
@@ -79,7 +80,7 @@ type ServerStream struct {
 // fails the connection is still the caller's. Set a deadline before, and clear it afterwards. The
 // stream's context has the client's metadata, and ends with the connection or with End.
 func Accept(ctx context.Context, conn net.Conn, o ServerOptions) (*ServerStream, error) {
-	s := &ServerStream{frames: newFrames(conn, o.MessageMax), reading: make(chan struct{}, 1)}
+	s := &ServerStream{frames: newFrames(conn, o.MessageMax, o.Room), reading: make(chan struct{}, 1)}
 	head, err := s.accept()
 	if err != nil {
 		return nil, fmt.Errorf("accept a stream: %w", err)
@@ -103,6 +104,7 @@ func (s *ServerStream) accept() (*framepb.Head, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer s.frames.drop()
 	if k != kindHead {
 		return nil, fmt.Errorf("its first frame is of kind %d, not a head", k)
 	}
@@ -174,12 +176,18 @@ func (s *ServerStream) RecvMsg(m any) error {
 	defer func() { <-s.reading }()
 	for {
 		k, payload, err := s.frames.next()
-		if err != nil {
+		var full *roomError
+		switch {
+		case errors.As(err, &full):
+			return full.error
+		case err != nil:
 			return s.broken(err)
 		}
 		switch k {
 		case kindMessage:
-			if err := decode(payload, m); err != nil {
+			err := decode(payload, m)
+			s.frames.drop()
+			if err != nil {
 				return &MalformedError{err}
 			}
 			return nil

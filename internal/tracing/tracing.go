@@ -70,7 +70,7 @@ func With(ctx context.Context, c Context) context.Context {
 
 // FromHeader returns ctx with the trace context of a request's header.
 func FromHeader(ctx context.Context, header http.Header) context.Context {
-	return With(ctx, Context{header.Get("traceparent"), header.Get("tracestate")})
+	return With(ctx, Context{header.Get("Traceparent"), header.Get("Tracestate")})
 }
 
 // ToHeader adds the trace context of ctx to a request's header.

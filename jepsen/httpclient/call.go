@@ -50,6 +50,7 @@ type attempt struct {
 	err   error
 	sent  bool          // the node may have got the request
 	open  bool          // the write may still apply
+	alone bool          // the node refused the caller, and knows nothing of earlier attempts
 	after time.Duration // when to try again; 0 if the answer holds for every attempt
 }
 
@@ -71,7 +72,7 @@ func (c *Client) call(ctx context.Context, r *request, effect bool) error {
 			continue
 		}
 		switch {
-		case open && (a.after > 0 || a.open):
+		case open && (a.after > 0 || a.open || a.alone):
 			return agent.Errorf(agent.CodeUnknown, "%v", a.err)
 		case !effect && agent.CodeOf(a.err) == agent.CodeUnknown:
 			return agent.Errorf(agent.CodeUnavailable, "%v", a.err)
@@ -103,16 +104,16 @@ func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 	c.head(req, r, most)
 	// The transport itself repeats a request with an idempotency key whose connection
 	// broke. So the last error does not say whether an earlier connection carried it.
-	var connected atomic.Bool
+	var connected atomic.Int32
 	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-		connected.Store(true)
+		connected.Add(1)
 		if c.o.Attempted != nil {
 			c.o.Attempted(ctx)
 		}
 	}}))
 	res, err := c.web.Do(req)
 	if err != nil {
-		sent := connected.Load() || !neverSent(err)
+		sent := connected.Load() > 0 || !neverSent(err)
 		return attempt{err: lost(sent, err), sent: sent, open: sent, after: restMin}
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read whole, or the connection is broken
@@ -127,7 +128,9 @@ func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 		if r.refused != nil {
 			r.refused(body)
 		}
-		return refusedBy(res, body)
+		a := refusedBy(res, body)
+		a.open = a.open || a.alone && connected.Load() > 1
+		return a
 	}
 	if err := r.decode(&answer{res.Header, body}); err != nil {
 		return attempt{err: agent.Errorf(agent.CodeInternal, "%s %s answers %d, which does not fit the call: %v: %.200s", r.method, r.path, res.StatusCode, err, body), sent: true}
@@ -180,6 +183,8 @@ func refusedBy(res *http.Response, body []byte) attempt {
 		a.open = true
 	case agent.CodeUnavailable, agent.CodeReadOnly, agent.CodeNotOwner:
 		a.after = restMin
+	case agent.CodeUnauthenticated, agent.CodeForbidden:
+		a.alone = true
 	case agent.CodeOverloaded:
 		a.after = min(max(retryAfter, restMin), restMax)
 	default:

@@ -45,7 +45,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var codes = map[string]int{"unknown": 504, "unavailable": 503, "overloaded": 429, "revision_mismatch": 409, "request_expired": 409, "invalid": 400}
+var codes = map[string]int{"unknown": 504, "unavailable": 503, "overloaded": 429, "revision_mismatch": 409, "request_expired": 409, "invalid": 400, "unauthenticated": 401}
 
 func TestOutcomesAreAsTold(t *testing.T) {
 	for _, c := range []struct {
@@ -68,6 +68,9 @@ func TestOutcomesAreAsTold(t *testing.T) {
 		{"cut overloaded", true, agent.CodeUnknown},
 		{"unknown revision_mismatch", true, agent.CodeRevisionMismatch}, // the log decided it for both
 		{"invalid", true, agent.CodeInvalid},
+		{"unauthenticated", true, agent.CodeUnauthenticated},
+		{"unknown unauthenticated", true, agent.CodeUnknown}, // revoked since
+		{"cut unauthenticated", true, agent.CodeUnknown},
 	} {
 		t.Run(fmt.Sprintf("%s, retries %t", c.answers, c.retries), func(t *testing.T) {
 			t.Parallel()

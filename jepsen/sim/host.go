@@ -98,6 +98,12 @@ func (h *host) start() *process {
 	p.stop = stop
 	id, disk := h.id, h.disk
 	options := h.options(p, id, disk)
+	disk.OnFailure(func(err error) {
+		select {
+		case p.ended <- err:
+		default: // it has ended
+		}
+	})
 	h.cluster.trace.Note("start", h.name)
 	pauseProcess(p.number, false) // an earlier process may have had its number
 	setClock(p.number, int64(h.ahead))

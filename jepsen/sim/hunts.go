@@ -11,17 +11,16 @@ var hunts = []Hunt{
 	{Bug: seededbug.VerifyLeaderRead, Workloads: []string{"turn"}},
 	{Bug: seededbug.NewLeaderServesEarly, Workloads: []string{"turn"}},
 	{Bug: seededbug.RoundJoinedLate, Workloads: []string{"turn"}, Nemeses: []string{"partition", "slow-net", "transfer"}},
-	// A leader and one that does not vote are cut off from two voters, and the leader's disk hangs, so
-	// that it does not step down.
-	{Bug: seededbug.NonVotersConfirm, Workloads: []string{"turn"}, Nemeses: []string{"partition/halves", "membership", "disk/the-leaders-hangs"}, Nodes: 4},
-	{Bug: seededbug.AnyTermConfirms, Workloads: []string{"turn"}, Nemeses: []string{"partition", "slow-net", "transfer"}},
+	// A leader whose disk hangs does not step down while others elect another one.
+	{Bug: seededbug.NonVotersConfirm, Workloads: []string{"turn"}, Nemeses: []string{"disk/the-leaders-hangs-cut-off-with-one-that-does-not-vote"}, Nodes: 4},
+	{Bug: seededbug.AnyTermConfirms, Workloads: []string{"turn"}, Nemeses: []string{"disk/the-leaders-hangs-and-it-is-cut-off", "pause/leader-which-then-does-not-hear-the-next"}},
 	{Bug: seededbug.StaleThaw, Workloads: []string{"hibernate"}},
 	{Bug: seededbug.ThawPastPointer, Workloads: []string{"hibernate"}},
 	{Bug: seededbug.NoFsync, Workloads: []string{"set"}},
 	{Bug: seededbug.FsyncAfterAck, Workloads: []string{"set"}},
 	{Bug: seededbug.AckedBeforeCommit, Workloads: []string{"set"}},
-	{Bug: seededbug.TailLossAccepted, Workloads: []string{"set"}, Nemeses: []string{"corrupt", "kill", "partition"}},
-	{Bug: seededbug.UnguardedHeartbeat, Workloads: []string{"turn"}, Nemeses: []string{"partition", "slow-net"}},
+	{Bug: seededbug.TailLossAccepted, Workloads: []string{"set"}, Nemeses: []string{"corrupt/the-log-loses-its-end"}},
+	{Bug: seededbug.UnguardedHeartbeat, Workloads: []string{"turn"}, Nemeses: []string{"pause/leader", "pause/leaders-in-turn"}},
 	{Bug: seededbug.NoSnapshotTerm, Workloads: []string{"turn"}, Nemeses: []string{"partition", "kill", "slow-net"}},
 	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{"turn"}},
 	{Bug: seededbug.DedupeLostInSnapshot, Workloads: []string{"dedupe"}},

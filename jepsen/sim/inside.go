@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"runtime"
 	"runtime/pprof"
 	"syscall"
 	"testing"
@@ -20,7 +21,8 @@ import (
 // needs a testing.T, and package testing ends the process. It writes the Document to
 // stdout, and progress to stderr.
 func Inside(order Order, stdout, stderr io.Writer) {
-	os.Args = []string{os.Args[0], "-test.timeout=0", "-test.memprofilerate=0"}
+	runtime.MemProfileRate = 0
+	os.Args = []string{os.Args[0], "-test.timeout=0"}
 	all := []testing.InternalTest{{Name: "Simulation", F: func(t *testing.T) { //nolint:thelper // it is the test
 		d := simulate(t, order, stderr)
 		if err := json.NewEncoder(stdout).Encode(d); err != nil {

@@ -154,8 +154,9 @@ const (
 	// collectEvery is the virtual time between two looks at whether garbage must be collected.
 	collectEvery = 5 * time.Second
 	// collectNotes is how many notes of the trace lie between two collections. Notes repeat
-	// themselves from run to run, and the size of the heap does not.
-	collectNotes = 20_000
+	// themselves from run to run, and the size of the heap does not. A small heap is fast: memory
+	// that is used for the first time costs more than a collection.
+	collectNotes = 5_000
 )
 
 // collect collects garbage while all other goroutines wait, at times of the bubble's clock.
@@ -167,8 +168,10 @@ func (r *runner) collect(ctx context.Context) {
 		synctest.Wait()
 		if _, notes := r.trace.Sum(); notes-last >= collectNotes {
 			last = notes
+			drawn := drawnRuntime()
 			runtime.GC()
 			forgetRuntime()
+			seedRuntime(drawn) // how often this goroutine had to wait meanwhile depends on real time
 		}
 	}
 }

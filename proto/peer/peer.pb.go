@@ -26,7 +26,8 @@ const (
 
 type BarrierRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Applied       uint64                 `protobuf:"varint,1,opt,name=applied,proto3" json:"applied,omitempty"`
+	Applied       uint64                 `protobuf:"varint,1,opt,name=applied,proto3" json:"applied,omitempty"` // by the calling node
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`       // of the calling node, after its reads began; 0 if it may not vote
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -64,6 +65,13 @@ func (*BarrierRequest) Descriptor() ([]byte, []int) {
 func (x *BarrierRequest) GetApplied() uint64 {
 	if x != nil {
 		return x.Applied
+	}
+	return 0
+}
+
+func (x *BarrierRequest) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
 	}
 	return 0
 }
@@ -1220,9 +1228,10 @@ var File_proto_peer_peer_proto protoreflect.FileDescriptor
 
 const file_proto_peer_peer_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/peer/peer.proto\x12\x10dormouse.peer.v1\x1a\x15proto/peer/host.proto\"*\n" +
+	"\x15proto/peer/peer.proto\x12\x10dormouse.peer.v1\x1a\x15proto/peer/host.proto\">\n" +
 	"\x0eBarrierRequest\x12\x18\n" +
-	"\aapplied\x18\x01 \x01(\x04R\aapplied\"'\n" +
+	"\aapplied\x18\x01 \x01(\x04R\aapplied\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\"'\n" +
 	"\x0fBarrierResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\"\r\n" +
 	"\vTermRequest\"6\n" +
@@ -1328,9 +1337,10 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"leaderAddr\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\tR\arefused\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail2\xc1\x05\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail2\x96\x06\n" +
 	"\x04Peer\x12N\n" +
-	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12J\n" +
+	"\aBarrier\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse\x12S\n" +
+	"\bBarriers\x12 .dormouse.peer.v1.BarrierRequest\x1a!.dormouse.peer.v1.BarrierResponse(\x010\x01\x12J\n" +
 	"\x05Terms\x12\x1d.dormouse.peer.v1.TermRequest\x1a\x1e.dormouse.peer.v1.TermResponse(\x010\x01\x12K\n" +
 	"\x06Status\x12\x1f.dormouse.peer.v1.StatusRequest\x1a .dormouse.peer.v1.StatusResponse\x12`\n" +
 	"\rGrantFounding\x12&.dormouse.peer.v1.GrantFoundingRequest\x1a'.dormouse.peer.v1.GrantFoundingResponse\x12E\n" +
@@ -1378,25 +1388,27 @@ var file_proto_peer_peer_proto_depIdxs = []int32{
 	14, // 0: dormouse.peer.v1.OwnRequest.held:type_name -> dormouse.peer.v1.HeldPartition
 	16, // 1: dormouse.peer.v1.OwnRequest.host:type_name -> dormouse.peer.v1.Host
 	0,  // 2: dormouse.peer.v1.Peer.Barrier:input_type -> dormouse.peer.v1.BarrierRequest
-	2,  // 3: dormouse.peer.v1.Peer.Terms:input_type -> dormouse.peer.v1.TermRequest
-	4,  // 4: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
-	6,  // 5: dormouse.peer.v1.Peer.GrantFounding:input_type -> dormouse.peer.v1.GrantFoundingRequest
-	8,  // 6: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
-	10, // 7: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
-	12, // 8: dormouse.peer.v1.Peer.SetRule:input_type -> dormouse.peer.v1.SetRuleRequest
-	13, // 9: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
-	17, // 10: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
-	1,  // 11: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
-	3,  // 12: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
-	5,  // 13: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
-	7,  // 14: dormouse.peer.v1.Peer.GrantFounding:output_type -> dormouse.peer.v1.GrantFoundingResponse
-	9,  // 15: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
-	11, // 16: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
-	15, // 17: dormouse.peer.v1.Peer.SetRule:output_type -> dormouse.peer.v1.OwnResponse
-	15, // 18: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
-	18, // 19: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
-	11, // [11:20] is the sub-list for method output_type
-	2,  // [2:11] is the sub-list for method input_type
+	0,  // 3: dormouse.peer.v1.Peer.Barriers:input_type -> dormouse.peer.v1.BarrierRequest
+	2,  // 4: dormouse.peer.v1.Peer.Terms:input_type -> dormouse.peer.v1.TermRequest
+	4,  // 5: dormouse.peer.v1.Peer.Status:input_type -> dormouse.peer.v1.StatusRequest
+	6,  // 6: dormouse.peer.v1.Peer.GrantFounding:input_type -> dormouse.peer.v1.GrantFoundingRequest
+	8,  // 7: dormouse.peer.v1.Peer.Join:input_type -> dormouse.peer.v1.JoinRequest
+	10, // 8: dormouse.peer.v1.Peer.Change:input_type -> dormouse.peer.v1.ChangeRequest
+	12, // 9: dormouse.peer.v1.Peer.SetRule:input_type -> dormouse.peer.v1.SetRuleRequest
+	13, // 10: dormouse.peer.v1.Peer.Own:input_type -> dormouse.peer.v1.OwnRequest
+	17, // 11: dormouse.peer.v1.Peer.Table:input_type -> dormouse.peer.v1.TableRequest
+	1,  // 12: dormouse.peer.v1.Peer.Barrier:output_type -> dormouse.peer.v1.BarrierResponse
+	1,  // 13: dormouse.peer.v1.Peer.Barriers:output_type -> dormouse.peer.v1.BarrierResponse
+	3,  // 14: dormouse.peer.v1.Peer.Terms:output_type -> dormouse.peer.v1.TermResponse
+	5,  // 15: dormouse.peer.v1.Peer.Status:output_type -> dormouse.peer.v1.StatusResponse
+	7,  // 16: dormouse.peer.v1.Peer.GrantFounding:output_type -> dormouse.peer.v1.GrantFoundingResponse
+	9,  // 17: dormouse.peer.v1.Peer.Join:output_type -> dormouse.peer.v1.JoinResponse
+	11, // 18: dormouse.peer.v1.Peer.Change:output_type -> dormouse.peer.v1.ChangeResponse
+	15, // 19: dormouse.peer.v1.Peer.SetRule:output_type -> dormouse.peer.v1.OwnResponse
+	15, // 20: dormouse.peer.v1.Peer.Own:output_type -> dormouse.peer.v1.OwnResponse
+	18, // 21: dormouse.peer.v1.Peer.Table:output_type -> dormouse.peer.v1.TableUpdate
+	12, // [12:22] is the sub-list for method output_type
+	2,  // [2:12] is the sub-list for method input_type
 	2,  // [2:2] is the sub-list for extension type_name
 	2,  // [2:2] is the sub-list for extension extendee
 	0,  // [0:2] is the sub-list for field type_name

@@ -20,6 +20,7 @@ func (m *BarrierRequest) EncodedSize() int {
 	}
 	n := len(m.unknownFields)
 	n += protocode.SizeInt(1, m.Applied)
+	n += protocode.SizeInt(2, m.Term)
 	return n
 }
 
@@ -30,6 +31,7 @@ func (m *BarrierRequest) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 2, m.Term)
 	i = protocode.PutInt(b, i, 1, m.Applied)
 	return i
 }
@@ -46,6 +48,8 @@ func (m *BarrierRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 		switch f.Number {
 		case 1:
 			err = protocode.Int(&f, &m.Applied)
+		case 2:
+			err = protocode.Int(&f, &m.Term)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

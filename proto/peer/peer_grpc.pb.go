@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	Peer_Barrier_FullMethodName       = "/dormouse.peer.v1.Peer/Barrier"
+	Peer_Barriers_FullMethodName      = "/dormouse.peer.v1.Peer/Barriers"
 	Peer_Terms_FullMethodName         = "/dormouse.peer.v1.Peer/Terms"
 	Peer_Status_FullMethodName        = "/dormouse.peer.v1.Peer/Status"
 	Peer_GrantFounding_FullMethodName = "/dormouse.peer.v1.Peer/GrantFounding"
@@ -40,6 +41,8 @@ type PeerClient interface {
 	// Barrier requests an index from the leader at which a read is linearizable. All callers of a
 	// node share rounds.
 	Barrier(ctx context.Context, in *BarrierRequest, opts ...grpc.CallOption) (*BarrierResponse, error)
+	// Barriers is Barrier for one request after another. An error ends the stream.
+	Barriers(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[BarrierRequest, BarrierResponse], error)
 	// Terms asks a voter for its identity and term, as often as the leader likes. The voter answers
 	// each request in order, with its state at that time or later.
 	Terms(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TermRequest, TermResponse], error)
@@ -79,9 +82,22 @@ func (c *peerClient) Barrier(ctx context.Context, in *BarrierRequest, opts ...gr
 	return out, nil
 }
 
+func (c *peerClient) Barriers(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[BarrierRequest, BarrierResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[0], Peer_Barriers_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[BarrierRequest, BarrierResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Peer_BarriersClient = grpc.BidiStreamingClient[BarrierRequest, BarrierResponse]
+
 func (c *peerClient) Terms(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TermRequest, TermResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[0], Peer_Terms_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[1], Peer_Terms_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +170,7 @@ func (c *peerClient) Own(ctx context.Context, in *OwnRequest, opts ...grpc.CallO
 
 func (c *peerClient) Table(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[TableRequest, TableUpdate], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[1], Peer_Table_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Peer_ServiceDesc.Streams[2], Peer_Table_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +188,8 @@ type PeerServer interface {
 	// Barrier requests an index from the leader at which a read is linearizable. All callers of a
 	// node share rounds.
 	Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error)
+	// Barriers is Barrier for one request after another. An error ends the stream.
+	Barriers(grpc.BidiStreamingServer[BarrierRequest, BarrierResponse]) error
 	// Terms asks a voter for its identity and term, as often as the leader likes. The voter answers
 	// each request in order, with its state at that time or later.
 	Terms(grpc.BidiStreamingServer[TermRequest, TermResponse]) error
@@ -203,6 +221,9 @@ type UnimplementedPeerServer struct{}
 
 func (UnimplementedPeerServer) Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Barrier not implemented")
+}
+func (UnimplementedPeerServer) Barriers(grpc.BidiStreamingServer[BarrierRequest, BarrierResponse]) error {
+	return status.Error(codes.Unimplemented, "method Barriers not implemented")
 }
 func (UnimplementedPeerServer) Terms(grpc.BidiStreamingServer[TermRequest, TermResponse]) error {
 	return status.Error(codes.Unimplemented, "method Terms not implemented")
@@ -266,6 +287,13 @@ func _Peer_Barrier_Handler(srv interface{}, ctx context.Context, dec func(interf
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _Peer_Barriers_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PeerServer).Barriers(&grpc.GenericServerStream[BarrierRequest, BarrierResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Peer_BarriersServer = grpc.BidiStreamingServer[BarrierRequest, BarrierResponse]
 
 func _Peer_Terms_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(PeerServer).Terms(&grpc.GenericServerStream[TermRequest, TermResponse]{ServerStream: stream})
@@ -426,6 +454,12 @@ var Peer_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Barriers",
+			Handler:       _Peer_Barriers_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "Terms",
 			Handler:       _Peer_Terms_Handler,

@@ -14,6 +14,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/internal/budget"
 	"dormouse/internal/framed"
 	apipb "dormouse/proto/api"
 )
@@ -24,6 +25,7 @@ import (
 type frames struct {
 	store     apipb.StoreServer
 	intercept rpc.StreamServerInterceptor // nil means none
+	bytes     *budget.Pool                // of long messages that are being received; nil has no bound
 
 	mu     sync.Mutex
 	closed bool                              // guarded by mu
@@ -31,8 +33,8 @@ type frames struct {
 	serves sync.WaitGroup                    // Add is guarded by mu and !closed
 }
 
-func newFrames(store apipb.StoreServer, intercept rpc.StreamServerInterceptor) *frames {
-	return &frames{store: store, intercept: intercept, open: map[*framed.ServerStream]struct{}{}}
+func newFrames(store apipb.StoreServer, intercept rpc.StreamServerInterceptor, bytes *budget.Pool) *frames {
+	return &frames{store: store, intercept: intercept, bytes: bytes, open: map[*framed.ServerStream]struct{}{}}
 }
 
 // close closes all connections and waits for their handlers.
@@ -61,7 +63,8 @@ func (f *frames) wait(ctx context.Context) {
 func (f *frames) accept(conn net.Conn, auth credentials.AuthInfo) error {
 	ctx := peer.NewContext(context.Background(), &peer.Peer{Addr: conn.RemoteAddr(), LocalAddr: conn.LocalAddr(), AuthInfo: auth})
 	stream, err := framed.Accept(ctx, conn, framed.ServerOptions{
-		MessageMax: convert.RequestMessageBytesMax, KeepaliveEvery: keepaliveEvery, KeepaliveTimeout: keepaliveTimeout,
+		MessageMax: convert.RequestMessageBytesMax, Room: f.roomFor(conn.RemoteAddr().String()),
+		KeepaliveEvery: keepaliveEvery, KeepaliveTimeout: keepaliveTimeout,
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // says what is wrong
@@ -82,6 +85,22 @@ func (f *frames) accept(conn net.Conn, auth credentials.AuthInfo) error {
 		stream.End(f.serve(framedStream{stream}))
 	})
 	return nil
+}
+
+// roomFor returns the room for the long messages of a client.
+func (f *frames) roomFor(remote string) framed.Room {
+	if f.bytes == nil {
+		return nil
+	}
+	caller := budget.Caller(remote)
+	return func(n int) (func(), error) {
+		ctx, cancel := context.WithTimeout(context.Background(), roomWait)
+		defer cancel()
+		if err := f.bytes.Take(ctx, caller, int64(n)); err != nil {
+			return nil, statusOf(overloaded())
+		}
+		return func() { f.bytes.Give(caller, int64(n)) }, nil
+	}
 }
 
 // serve serves one stream until it ends.

@@ -28,7 +28,7 @@ func NewPeerStore(service agent.Submitter) *PeerStore {
 		logger: hclog.NewNullLogger(),
 	}
 	s := &store{api: f}
-	return &PeerStore{store: s, frames: newFrames(s, nil)}
+	return &PeerStore{store: s, frames: newFrames(s, nil, nil)}
 }
 
 // Port returns the credentials of the server: inner, and the streams that come as frames, which pass

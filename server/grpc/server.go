@@ -143,7 +143,7 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	if o.Credentials == nil {
 		o.Credentials = insecure.NewCredentials()
 	}
-	s.frames = newFrames(&store{api: s.api}, s.stream)
+	s.frames = newFrames(&store{api: s.api}, s.stream, o.Bytes)
 	s.rpc = rpc.NewServer(append(options, rpc.Creds(port{o.Credentials, s.frames}))...)
 	s.api.register(s.rpc)
 	healthpb.RegisterHealthServer(s.rpc, s.health)

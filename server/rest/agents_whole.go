@@ -69,7 +69,7 @@ func eraseAgent(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	receipt, _ = agent.AwaitErasure(c.r.Context(), receipt, func(context.Context) (*agent.Erasure, error) {
+	receipt, _ = agent.AwaitErasure(c.ctx, receipt, func(context.Context) (*agent.Erasure, error) {
 		return readNow[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
 	})
 	return c.answer(reply{body: document.ErasureOf(receipt)}) // the agent is erased, as requested

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -16,22 +17,22 @@ func (f *api) rule(rt *route) access.Rule {
 	return access.OfRoute(rt.id)
 }
 
-// authenticated returns the request with its call and its principal. It comes before all else, so that
-// a caller without a token takes no call's place.
-func (f *api) authenticated(rt *route, r *http.Request) (*http.Request, error) {
-	r = r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr, Method: rt.id}))
+// authenticated returns ctx with the call of a request and its principal. It comes before all else, so
+// that a caller without a token takes no call's place.
+func (f *api) authenticated(ctx context.Context, rt *route, r *http.Request) (context.Context, error) {
+	ctx = access.WithCall(ctx, access.Call{Address: r.RemoteAddr, Method: rt.id})
 	if f.options.Auth == nil || f.rule(rt).Open() {
-		return r, nil
+		return ctx, nil
 	}
-	p, err := f.principal(r)
+	p, err := f.principal(ctx, r)
 	if err != nil {
-		f.denied(r, err)
+		f.denied(ctx, err)
 		return nil, err
 	}
-	return r.WithContext(access.With(r.Context(), p)), nil
+	return access.With(ctx, p), nil
 }
 
-func (f *api) principal(r *http.Request) (*access.Principal, error) {
+func (f *api) principal(ctx context.Context, r *http.Request) (*access.Principal, error) {
 	header, err := single(r.Header, "Authorization")
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "%v", err)
@@ -40,13 +41,13 @@ func (f *api) principal(r *http.Request) (*access.Principal, error) {
 	if r.TLS != nil {
 		c.Chains = r.TLS.VerifiedChains
 	}
-	return f.options.Auth.Authenticate(r.Context(), c)
+	return f.options.Auth.Authenticate(ctx, c)
 }
 
 // denied records a refused request.
-func (f *api) denied(r *http.Request, err error) {
+func (f *api) denied(ctx context.Context, err error) {
 	if f.options.Audit != nil {
-		f.options.Audit.Denied(r.Context(), err)
+		f.options.Audit.Denied(ctx, err)
 	}
 }
 
@@ -60,9 +61,9 @@ func (c *request) allowed() error {
 	if strings.Contains(c.route.path, "/{scope}") {
 		scope = c.id("scope")
 	}
-	err := c.api.rule(c.route).Check(access.From(c.r.Context()), scope)
+	err := c.api.rule(c.route).Check(access.From(c.ctx), scope)
 	if err != nil {
-		c.api.denied(c.r, err)
+		c.api.denied(c.ctx, err)
 	}
 	return err
 }

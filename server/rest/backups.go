@@ -18,7 +18,7 @@ func routeBackups(f *api, tag, path string) {
 }
 
 func listBackups(c *request, _ *none) error {
-	all, err := c.api.operator.Backups(c.r.Context())
+	all, err := c.api.operator.Backups(c.ctx)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -26,7 +26,7 @@ func listBackups(c *request, _ *none) error {
 }
 
 func takeBackup(c *request, _ *none) error {
-	b, err := c.api.operator.TakeBackup(c.r.Context(), nil)
+	b, err := c.api.operator.TakeBackup(c.ctx, nil)
 	if err != nil {
 		return writeOutcome(err)
 	}

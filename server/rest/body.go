@@ -73,7 +73,7 @@ func (c *request) receive(from io.Reader, size int64) ([]byte, error) {
 			if !c.api.bytes.Try(c.w.caller(), more) {
 				return nil, errNoRoom
 			}
-			c.releases = append(c.releases, func() { c.api.bytes.Give(c.w.caller(), more) })
+			c.received += more
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
 		n, err := from.Read(body[len(body):cap(body)])

@@ -70,7 +70,7 @@ func firstOf(c *request, came <-chan watched) (watched, error) {
 		}
 		return first, nil
 	case <-c.api.closing:
-	case <-c.r.Context().Done():
+	case <-c.ctx.Done():
 	case <-late.C:
 	}
 	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: retry")

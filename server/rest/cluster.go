@@ -39,7 +39,7 @@ func routeCluster(f *api) {
 }
 
 func clusterStatus(c *request, _ *none) error {
-	status, err := c.api.operator.Status(c.r.Context())
+	status, err := c.api.operator.Status(c.ctx)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -51,7 +51,7 @@ func changeMembers(c *request, change layout.Change, node string) error {
 	if node == "" && change != layout.ChangeTransfer {
 		return agent.Invalid("node", "name the node to %s", change)
 	}
-	leader, err := c.api.operator.Change(c.r.Context(), change, node)
+	leader, err := c.api.operator.Change(c.ctx, change, node)
 	if err != nil {
 		return writeOutcome(err)
 	}
@@ -63,7 +63,7 @@ func joinToken(c *request, body *document.JoinTokenBody) error {
 	if err != nil {
 		return err
 	}
-	token, err := c.api.operator.JoinToken(c.r.Context(), ttl)
+	token, err := c.api.operator.JoinToken(c.ctx, ttl)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -79,7 +79,7 @@ func backup(c *request, _ *none) error {
 		c.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	err := c.api.operator.Backup(c.r.Context(), extending{c.w})
+	err := c.api.operator.Backup(c.ctx, extending{c.w})
 	if err == nil {
 		return nil
 	}

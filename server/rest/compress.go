@@ -52,6 +52,9 @@ func compressible(contentType string) bool {
 // acceptedCoding returns the coding that an Accept-Encoding header gives the highest weight: zstd before
 // gzip if they are equal, "" if it accepts neither.
 func acceptedCoding(header http.Header) string {
+	if header["Accept-Encoding"] == nil {
+		return ""
+	}
 	weights := map[string]float64{codingGzip: -1, codingZstd: 0} // -1: not named
 	wild := 0.0
 	for _, line := range header.Values("Accept-Encoding") {

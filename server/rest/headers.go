@@ -24,6 +24,7 @@ const (
 	headerIfMatch     = "If-Match"
 	headerIfNone      = "If-None-Match"
 	headerLastEvent   = "Last-Event-ID"
+	headerETag        = "Etag" // ETag, as net/http writes it
 )
 
 // idemClient makes an Idempotency-Key the client id of a request, whose number is 1.

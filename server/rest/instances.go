@@ -85,7 +85,7 @@ func startInstance(c *request, body *document.StartBody) error {
 	if err := start.Validate(); err != nil {
 		return err
 	}
-	i, err := host.Start(c.r.Context(), ref, start)
+	i, err := host.Start(c.ctx, ref, start)
 	if err != nil {
 		return writeOutcome(err)
 	}
@@ -101,7 +101,7 @@ func lookupInstance(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	i, err := host.Lookup(c.r.Context(), ref)
+	i, err := host.Lookup(c.ctx, ref)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -113,7 +113,7 @@ func stopInstance(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Stop(c.r.Context(), ref))
+	return acted(c, host.Stop(c.ctx, ref))
 }
 
 func hibernateInstance(c *request, _ *none) error {
@@ -121,7 +121,7 @@ func hibernateInstance(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Hibernate(c.r.Context(), ref))
+	return acted(c, host.Hibernate(c.ctx, ref))
 }
 
 // acted answers a call without a body.
@@ -145,7 +145,7 @@ func attachInstance(c *request, body *document.AttachBody) error {
 	if err := attach.Validate(); err != nil {
 		return err
 	}
-	a, err := host.Attach(c.r.Context(), ref, attach)
+	a, err := host.Attach(c.ctx, ref, attach)
 	if err != nil {
 		return writeOutcome(err)
 	}
@@ -160,7 +160,7 @@ func detachInstance(c *request, body *document.AttachmentBody) error {
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Detach(c.r.Context(), ref, body.Attachment))
+	return acted(c, host.Detach(c.ctx, ref, body.Attachment))
 }
 
 func touchInstance(c *request, body *document.AttachmentBody) error {
@@ -168,7 +168,7 @@ func touchInstance(c *request, body *document.AttachmentBody) error {
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Touch(c.r.Context(), ref, body.Attachment))
+	return acted(c, host.Touch(c.ctx, ref, body.Attachment))
 }
 
 // signalInstance sends a signal once, even if it is repeated with the same Idempotency-Key.
@@ -181,7 +181,7 @@ func signalInstance(c *request, body *document.SignalBody) error {
 	if err := signal.Validate(); err != nil {
 		return err
 	}
-	r, err := host.Signal(c.r.Context(), ref, signal)
+	r, err := host.Signal(c.ctx, ref, signal)
 	if err != nil {
 		return writeOutcome(err)
 	}
@@ -202,7 +202,7 @@ func stats(c *request, scope, manager string) error {
 	if err != nil {
 		return err
 	}
-	stats, err := host.Stats(c.r.Context(), scope, manager)
+	stats, err := host.Stats(c.ctx, scope, manager)
 	if err != nil {
 		return readOutcome(err)
 	}

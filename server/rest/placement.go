@@ -35,7 +35,7 @@ func routePlacement(f *api) {
 }
 
 func placement(c *request, _ *none) error {
-	found, err := c.api.operator.Placement(c.r.Context(), layout.PlacementQuery{})
+	found, err := c.api.operator.Placement(c.ctx, layout.PlacementQuery{})
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -47,7 +47,7 @@ func placement(c *request, _ *none) error {
 const mapEvents = 50
 
 func placementMap(c *request, _ *none) error {
-	found, err := c.api.operator.Placement(c.r.Context(), layout.PlacementQuery{Owners: true, Events: mapEvents})
+	found, err := c.api.operator.Placement(c.ctx, layout.PlacementQuery{Owners: true, Events: mapEvents})
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -56,7 +56,7 @@ func placementMap(c *request, _ *none) error {
 }
 
 func explainPlacement(c *request, _ *none) error {
-	found, err := c.api.operator.Placement(c.r.Context(), layout.PlacementQuery{
+	found, err := c.api.operator.Placement(c.ctx, layout.PlacementQuery{
 		Scope: c.scope, Manager: c.id("manager"), Key: c.id("key"), With: c.text("with"), Without: c.text("without"), Events: layout.PlacementEventsMax,
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func setPin(c *request, node string) error {
 	if err != nil {
 		return agent.Invalid("partition", "partition = %q is not a number from 0 to %d", text, layout.Partitions-1)
 	}
-	if err := c.api.operator.PinPartition(c.r.Context(), n, node); err != nil {
+	if err := c.api.operator.PinPartition(c.ctx, n, node); err != nil {
 		return writeOutcome(err)
 	}
 	return c.answer(reply{body: document.Pinned{Partition: n, Node: node}})

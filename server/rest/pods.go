@@ -84,7 +84,7 @@ func getPod(c *request, body *document.OpenPodBody) error {
 	if err != nil {
 		return err
 	}
-	got, err := pods.Get(c.r.Context(), ref, pod.Open{Topology: []byte(body.Topology), InitialState: []byte(body.InitialState)})
+	got, err := pods.Get(c.ctx, ref, pod.Open{Topology: []byte(body.Topology), InitialState: []byte(body.InitialState)})
 	if err != nil {
 		return reported(got.Report, err)
 	}
@@ -100,7 +100,7 @@ func lookAtPod(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	view, err := pods.Lookup(c.r.Context(), ref)
+	view, err := pods.Lookup(c.ctx, ref)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -116,7 +116,7 @@ func podNodes(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	shots, err := pods.Nodes(c.r.Context(), ref)
+	shots, err := pods.Nodes(c.ctx, ref)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -128,7 +128,7 @@ func podNode(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	shot, err := pods.Node(c.r.Context(), ref, c.id("name"))
+	shot, err := pods.Node(c.ctx, ref, c.id("name"))
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -140,7 +140,7 @@ func ensurePodNode(c *request, body *document.EnsureBody) error {
 	if err != nil {
 		return err
 	}
-	shot, report, err := pods.Ensure(c.r.Context(), ref, c.id("name"), agent.JSON(body.InitialState))
+	shot, report, err := pods.Ensure(c.ctx, ref, c.id("name"), agent.JSON(body.InitialState))
 	if err != nil {
 		return reported(report, err)
 	}
@@ -152,7 +152,7 @@ func reconcilePod(c *request, body *document.ReconcileBody) error {
 	if err != nil {
 		return err
 	}
-	report, err := pods.Reconcile(c.r.Context(), ref, body.Nodes...)
+	report, err := pods.Reconcile(c.ctx, ref, body.Nodes...)
 	if err != nil {
 		return reported(report, err)
 	}
@@ -164,7 +164,7 @@ func mutatePod(c *request, body *document.MutateBody) error {
 	if err != nil {
 		return err
 	}
-	report, err := pods.Mutate(c.r.Context(), ref, agent.JSON(body.Ops.JSON), c.request)
+	report, err := pods.Mutate(c.ctx, ref, agent.JSON(body.Ops.JSON), c.request)
 	if err != nil {
 		return reported(report, err)
 	}
@@ -180,7 +180,7 @@ func hibernatePod(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	rested, err := pods.Hibernate(c.r.Context(), ref)
+	rested, err := pods.Hibernate(c.ctx, ref)
 	if err != nil {
 		return reported(rested, err)
 	}
@@ -192,7 +192,7 @@ func forkPod(c *request, body *document.ForkPodBody) error {
 	if err != nil {
 		return err
 	}
-	forked, err := pods.Fork(c.r.Context(), ref, body.Key, c.request)
+	forked, err := pods.Fork(c.ctx, ref, body.Key, c.request)
 	if err != nil {
 		return writeOutcome(err)
 	}

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,7 +45,7 @@ func (c *request) answer(a reply) error {
 		status = http.StatusAccepted
 	}
 	if a.revision != nil {
-		header.Set("ETag", etag(*a.revision))
+		c.w.set(headerETag, etag(*a.revision))
 	}
 	if c.route.looks() && c.flag("stale") {
 		if err := c.noteAge(); err != nil {
@@ -74,10 +76,26 @@ func (c *request) noteAge() error {
 	return errors.Join(c.err, err)
 }
 
+// answerBuffers are buffers for the encoding of an answer, until it is written.
+var answerBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// answerBufferMax bounds the buffers that are kept.
+const answerBufferMax = 64 << 10
+
+func putAnswerBuffer(b *bytes.Buffer) {
+	if b.Cap() <= answerBufferMax {
+		b.Reset()
+		answerBuffers.Put(b)
+	}
+}
+
 // writeJSON writes a complete answer. It encodes the body first, so that an encoding error is still
 // answered as a bug. It does not wait for clients that do not read.
 func (f *api) writeJSON(w *writer, status int, contentType string, body any) {
-	encoded, err := json.Marshal(body, verbatim)
+	buffer := answerBuffers.Get().(*bytes.Buffer)
+	defer putAnswerBuffer(buffer)
+	err := json.MarshalWrite(buffer, body, verbatim)
+	encoded := buffer.Bytes()
 	if err != nil {
 		f.options.Logger.Error("cannot encode an answer", "operation", w.operation, "error", err)
 		status, contentType = http.StatusInternalServerError, "application/problem+json"

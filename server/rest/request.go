@@ -20,7 +20,8 @@ import (
 type request struct {
 	api   *api
 	route *route
-	r     *http.Request // its context ends at the call's deadline, or with the connection
+	ctx   context.Context //nolint:containedctx // of the call: ends at its deadline, or with the connection
+	r     *http.Request
 	w     *writer
 	query url.Values
 
@@ -31,14 +32,14 @@ type request struct {
 	ifMatch  *uint64 // the revision in If-Match or If-None-Match
 	idemKey  string
 	err      error
-	releases []func()
+	cancel   context.CancelFunc
+	received int64 // bytes for the body that are counted as in flight
 }
 
 // end releases the resources of the request.
 func (c *request) end() {
-	for _, release := range c.releases {
-		release()
-	}
+	c.cancel()
+	c.api.bytes.Give(c.w.caller(), c.received)
 }
 
 // id returns a decoded segment of the path.
@@ -114,7 +115,7 @@ func (c *request) commit(ops ...agent.Op) (agent.Result, error) {
 	if c.err != nil {
 		return agent.Result{}, c.err
 	}
-	result, err := c.api.service.Commit(c.r.Context(), agent.Commit{
+	result, err := c.api.service.Commit(c.ctx, agent.Commit{
 		Scope:   c.scope,
 		Request: c.request,
 		Fence:   c.fence,
@@ -156,7 +157,7 @@ func (c *request) readAll(asked ...agent.Read) (agent.Answers, error) {
 
 // ask answers several reads at one index.
 func (c *request) ask(asked agent.Reads) (agent.Answers, error) {
-	answers, err := c.api.service.Read(c.r.Context(), asked)
+	answers, err := c.api.service.Read(c.ctx, asked)
 	if err != nil {
 		return agent.Answers{}, readOutcome(err)
 	}
@@ -165,10 +166,10 @@ func (c *request) ask(asked agent.Reads) (agent.Answers, error) {
 	}
 	c.at(answers.Index)
 	if answers.Node != "" {
-		c.w.Header().Set(headerNode, answers.Node)
+		c.w.set(headerNode, answers.Node)
 	}
 	if asked.Stale {
-		c.w.Header().Set(headerAge, strconv.FormatInt(answers.AgeMS, 10))
+		c.w.set(headerAge, strconv.FormatInt(answers.AgeMS, 10))
 	}
 	return answers, nil
 }
@@ -203,7 +204,7 @@ func only[T agent.Found](asked agent.Read, answers agent.Answers, err error) (T,
 
 // at sets the header with the index of the answer.
 func (c *request) at(index uint64) {
-	c.w.Header().Set(headerIndex, strconv.FormatUint(index, 10))
+	c.w.set(headerIndex, strconv.FormatUint(index, 10))
 }
 
 // writeOutcome converts the timeout of a write to an error with code unknown.

@@ -43,15 +43,17 @@ func (f *api) send(w *writer, status int, contentType string, body []byte) {
 		w.work.Done()
 	}
 	body = w.compressed(contentType, body)
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.set("Content-Type", contentType)
+	w.set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	for len(body) > 0 {
 		piece := body[:min(len(body), answerPiece)]
-		w.extend()
 		if _, err := w.Write(piece); err != nil {
 			return
 		}
 		body = body[len(piece):]
+		if len(body) > 0 {
+			w.extend()
+		}
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"dormouse/agent"
 	"dormouse/internal/budget"
 )
@@ -92,25 +89,24 @@ func (rt *route) takes(name string) bool {
 func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 	op := f.operation(&rt, new(B))
 	f.api.OpenAPI().AddOperation(op)
-	f.api.Adapter().Handle(op, func(hc huma.Context) {
-		r, w := humago.Unwrap(hc)
-		out := w.(*writer) // ServeHTTP created it
-		out.secret = rt.tag == "tokens" || rt.id == "create-join-token"
-		out.operation, out.read = rt.id, rt.method == http.MethodGet || rt.effect == reads
-		if out.read {
-			ctx, work := budget.WithWork(r.Context(), f.bytes, out.caller())
-			r, out.work = r.WithContext(ctx), work
-			defer work.Done()
+	secret, read := rt.tag == "tokens" || rt.id == "create-join-token", rt.method == http.MethodGet || rt.effect == reads
+	f.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
+		out := w.(*routing).found() // ServeHTTP created it
+		ctx := r.Context()
+		out.operation, out.secret, out.read = rt.id, secret, read
+		if read {
+			ctx, out.work = budget.WithWork(ctx, f.bytes, out.caller())
+			defer out.work.Done()
 		}
-		if err := run(f, &rt, r, out, handle); err != nil {
+		if err := run(ctx, f, &rt, r, out, handle); err != nil {
 			f.refuseOp(out, err, rt.numbered)
 		}
 	})
 }
 
 // run handles one request from its parameters to its answer.
-func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*request, *B) error) error {
-	r, err := f.authenticated(rt, r)
+func run[B any](ctx context.Context, f *api, rt *route, r *http.Request, w *writer, handle func(*request, *B) error) error {
+	ctx, err := f.authenticated(ctx, rt, r)
 	if err != nil {
 		return err
 	}
@@ -119,7 +115,7 @@ func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*requ
 		return overloaded()
 	}
 	defer pool.Give(w.caller(), 1)
-	c, err := f.newRequest(rt, r, w)
+	c, err := f.newRequest(ctx, rt, r, w)
 	if err != nil {
 		return err
 	}
@@ -146,10 +142,13 @@ func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*requ
 }
 
 // newRequest reads the parts that all requests have: parameters, scope and deadline.
-func (f *api) newRequest(rt *route, r *http.Request, w *writer) (*request, error) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, agent.Invalid("query", "%v", err)
+func (f *api) newRequest(ctx context.Context, rt *route, r *http.Request, w *writer) (*request, error) {
+	var query url.Values
+	if r.URL.RawQuery != "" {
+		var err error
+		if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+			return nil, agent.Invalid("query", "%v", err)
+		}
 	}
 	for name, values := range query {
 		switch {
@@ -163,7 +162,7 @@ func (f *api) newRequest(rt *route, r *http.Request, w *writer) (*request, error
 			return nil, agent.Invalid(name, "the query parameter %q is empty: leave it out, or give it a value", name)
 		}
 	}
-	c := &request{api: f, route: rt, r: r, w: w, query: query}
+	c := &request{api: f, route: rt, ctx: ctx, r: r, w: w, query: query, cancel: func() {}}
 	timeout, err := timeoutOf(r.Header, f.options.Timeout)
 	if err != nil {
 		return nil, err
@@ -173,9 +172,7 @@ func (f *api) newRequest(rt *route, r *http.Request, w *writer) (*request, error
 		return nil, err
 	}
 	if !rt.streams {
-		bounded, cancel := context.WithTimeout(r.Context(), timeout)
-		c.r = r.WithContext(bounded)
-		c.releases = append(c.releases, cancel)
+		c.ctx, c.cancel = context.WithTimeout(ctx, timeout)
 	}
 	return c, nil
 }

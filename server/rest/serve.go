@@ -16,7 +16,6 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
-	"dormouse/api/document"
 	"dormouse/internal/hostcheck"
 	"dormouse/internal/tracing"
 )
@@ -42,10 +41,10 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if f.options.Node != "" {
-		out.Header().Set(headerNode, f.options.Node)
+		out.set(headerNode, f.options.Node)
 	}
 	if err := f.checkHost(r); err != nil {
-		f.denied(r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr})), err)
+		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), err)
 		f.refuse(out, err)
 		return
 	}
@@ -54,7 +53,7 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := f.checkOrigin(r); err != nil && !allowed {
-		f.denied(r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr})), err)
+		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), err)
 		f.refuse(out, err)
 		return
 	}
@@ -66,17 +65,20 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(out, err)
 		return
 	}
-	out.Header().Set("Cache-Control", "no-store") // revisions start again with each incarnation: an ETag is no reason to reuse an answer
-	out.Header().Set("X-Content-Type-Options", "nosniff")
+	out.set("Cache-Control", "no-store") // revisions start again with each incarnation: an ETag is no reason to reuse an answer
+	out.set("X-Content-Type-Options", "nosniff")
 	if r.ContentLength != 0 {
 		out.expectBody(r.ContentLength)
 	}
 	r = withSlashIDs(r)
-	if err := f.admit(r); err != nil {
+	if err := admit(r); err != nil {
 		f.refuse(out, err)
 		return
 	}
-	f.mux.ServeHTTP(out, r)
+	out.routing.out = out
+	if f.mux.ServeHTTP(&out.routing, r); !out.routing.routed {
+		f.refuse(out, out.routing.refusal(r))
+	}
 }
 
 // endSpan ends the span of a request, with its operation's name and its answer's status. A second call
@@ -104,14 +106,14 @@ func (f *api) isConsole(r *http.Request) bool {
 // checkCluster sets the header with the id of this cluster, and refuses a request that names
 // another one. A client that sends the first id it got cannot have writes acknowledged by another
 // cluster that took over an address.
-func (f *api) checkCluster(w http.ResponseWriter, r *http.Request) error {
+func (f *api) checkCluster(w *writer, r *http.Request) error {
 	wanted, err := single(r.Header, headerCluster)
 	if err != nil || f.options.ClusterID == nil {
 		return err
 	}
 	mine := f.options.ClusterID()
 	if mine != "" {
-		w.Header().Set(headerCluster, mine)
+		w.set(headerCluster, mine)
 	}
 	if wanted != "" && wanted != mine {
 		return agent.Errorf(agent.CodeUnavailable, "the request is for cluster %s, but this node belongs to cluster %q: check the address", wanted, mine)
@@ -125,6 +127,9 @@ const slashID, slashIDEscaped = "\x00/", "%00%2F"
 
 // withSlashIDs replaces each segment that is the id "/" by slashID.
 func withSlashIDs(r *http.Request) *http.Request {
+	if r.URL.RawPath == "" { // it has no slash that is percent-encoded
+		return r
+	}
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	changed := false
 	for i, segment := range segments {
@@ -144,13 +149,9 @@ func withSlashIDs(r *http.Request) *http.Request {
 }
 
 // admit refuses paths that no route can have.
-func (f *api) admit(r *http.Request) error {
+func admit(r *http.Request) error {
 	if at := r.URL.EscapedPath(); path.Clean(at) != at {
 		return agent.Errorf(agent.CodeNotFound, "the path %q has empty or dotted segments; in ids, percent-encode them", at)
-	}
-	handler, pattern := f.mux.Handler(r)
-	if pattern == "" {
-		return unrouted(handler, r)
 	}
 	return nil
 }
@@ -173,30 +174,6 @@ func (f *api) checkOrigin(r *http.Request) error {
 	}
 	return nil
 }
-
-// unrouted converts the mux's plain-text errors to problems.
-func unrouted(handler http.Handler, r *http.Request) error {
-	said := overheard{header: http.Header{}}
-	handler.ServeHTTP(&said, r)
-	if said.status != http.StatusMethodNotAllowed {
-		return agent.Errorf(agent.CodeNotFound, "there is no %s", r.URL.EscapedPath())
-	}
-	allow := said.header.Get("Allow")
-	return &methodError{
-		error: agent.Errorf(document.CodeMethodNotAllowed, "%s does not allow %s; it allows %s", r.URL.EscapedPath(), r.Method, allow),
-		allow: allow,
-	}
-}
-
-// overheard is a response writer that keeps only the status and the headers of a handler's answer.
-type overheard struct {
-	header http.Header
-	status int
-}
-
-func (o *overheard) Header() http.Header         { return o.header }
-func (o *overheard) WriteHeader(status int)      { o.status = status }
-func (o *overheard) Write(b []byte) (int, error) { return len(b), nil }
 
 // recovered answers a panic as internal, unless the answer has begun.
 func (f *api) recovered(out *writer, r *http.Request, cause any) {

@@ -57,7 +57,7 @@ func callStateSum(c *request, _ *none) error {
 	if c.api.options.StateSum == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node has no state to hash")
 	}
-	sum, err := c.api.options.StateSum(c.r.Context())
+	sum, err := c.api.options.StateSum(c.ctx)
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -98,7 +98,7 @@ func callProfile(c *request, _ *none) error {
 	if c.api.options.Profile == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node takes no profiles")
 	}
-	body, err := c.api.options.Profile(c.r.Context(), kind, seconds)
+	body, err := c.api.options.Profile(c.ctx, kind, seconds)
 	if err != nil {
 		return readOutcome(err)
 	}

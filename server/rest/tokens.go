@@ -85,7 +85,7 @@ func revokeToken(c *request, _ *none) error {
 
 func whoAmI(c *request, _ *none) error {
 	out := document.Principal{Grants: []document.Grant{}, Auth: layout.AuthOff}
-	if p := access.From(c.r.Context()); p != nil {
+	if p := access.From(c.ctx); p != nil {
 		out = document.Principal{
 			Principal: p.Name, Grants: document.GrantsOf(p.Grants), TokenID: p.TokenID, Source: string(p.Source), Auth: layout.AuthTokens,
 		}

@@ -76,7 +76,7 @@ func (c *request) watch(w agent.Watch) error {
 
 // start runs a feed, which passes its elements to tell until tell returns false; end stops it.
 func (c *request) start(feed func(ctx context.Context, tell func(watched) bool)) (came <-chan watched, end func()) {
-	ctx, cancel := context.WithCancel(c.r.Context())
+	ctx, cancel := context.WithCancel(c.ctx)
 	elements, done := make(chan watched), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -98,11 +98,11 @@ func (c *request) start(feed func(ctx context.Context, tell func(watched) bool))
 
 // openWatch reads the watched resource, within the request's timeout.
 func (c *request) openWatch(asked agent.Read) (agent.Found, error) {
-	whole := c.r
-	defer func() { c.r = whole }()
-	bounded, cancel := context.WithTimeout(whole.Context(), c.timeout)
+	whole := c.ctx
+	defer func() { c.ctx = whole }()
+	bounded, cancel := context.WithTimeout(whole, c.timeout)
 	defer cancel()
-	c.r = whole.WithContext(bounded)
+	c.ctx = bounded
 	return read[agent.Found](c, asked)
 }
 
@@ -137,7 +137,7 @@ func (c *request) stream(came <-chan watched, already ...watched) error {
 	if err := out.write(": the watch is open\n\n"); err != nil {
 		return nil // the client has disconnected
 	}
-	endSpan(trace.SpanFromContext(c.r.Context()), c.r.Method, c.w) // not as long as the watch
+	endSpan(trace.SpanFromContext(c.ctx), c.r.Method, c.w) // not as long as the watch
 	for _, first := range already {
 		if last, err := out.send(first); last || err != nil {
 			return nil
@@ -149,7 +149,7 @@ func (c *request) stream(came <-chan watched, already ...watched) error {
 		var last bool
 		var err error
 		select {
-		case <-c.r.Context().Done():
+		case <-c.ctx.Done():
 			return nil
 		case <-c.api.closing:
 			return nil // the client reconnects, here or to another node

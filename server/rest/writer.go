@@ -23,6 +23,21 @@ type writer struct {
 	compress  bool          // answers may be compressed
 	coding    string        // that the client accepts; "" means none
 	secret    bool          // the answer may hold a secret; set by the route
+	routing   routing       // while no route has the request
+	values    [10]string    // of headers that were set
+	sets      int           // of values
+}
+
+// set sets a header, of which the name is in its canonical form. It does not allocate the list of
+// values, as http.Header.Set does.
+func (w *writer) set(name, value string) {
+	if w.sets == len(w.values) {
+		w.Header().Set(name, value)
+		return
+	}
+	w.values[w.sets] = value
+	w.sets++
+	w.Header()[name] = w.values[w.sets-1 : w.sets : w.sets]
 }
 
 func (w *writer) WriteHeader(status int) {
@@ -30,8 +45,8 @@ func (w *writer) WriteHeader(status int) {
 		w.status = status
 	}
 	w.extend()
-	if w.applied != nil && w.Header().Get(headerIndex) == "" {
-		w.Header().Set(headerIndex, strconv.FormatUint(w.applied(), 10))
+	if w.applied != nil && w.Header()[headerIndex] == nil {
+		w.set(headerIndex, strconv.FormatUint(w.applied(), 10))
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

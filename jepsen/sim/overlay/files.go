@@ -12,8 +12,24 @@ var files = []file{
 		},
 		tail: generator + numbers,
 	},
-	// The order of the ready cases of a select.
-	{path: "runtime/select.go", changes: []change{{from: "cheaprandn(uint32(norder + 1))", to: "simRandn(uint32(norder + 1))"}}},
+	{
+		path: "runtime/select.go",
+		changes: []change{
+			// The order of the ready cases of a select.
+			{from: "cheaprandn(uint32(norder + 1))", to: "simRandn(uint32(norder + 1))"},
+			// A select that waits adds the timers of its channels in this order, not in
+			// that of the channels' addresses.
+			{from: "	return uintptr(unsafe.Pointer(c))\n", to: "	return c.simOrder\n"},
+		},
+	},
+	{
+		path: "runtime/chan.go",
+		changes: []change{
+			{from: "	bubble   *synctestBubble\n", to: "	bubble   *synctestBubble\n	simOrder uintptr // in which channels were made: even in a bubble, odd outside\n"},
+			{from: "	if b := getg().bubble; b != nil {\n		c.bubble = b\n	}\n", to: "	if b := getg().bubble; b != nil {\n		c.bubble = b\n		c.simOrder = atomic.Xadduintptr(&simChans, 2)\n	} else {\n		c.simOrder = atomic.Xadduintptr(&simChansOutside, 2) | 1\n	}\n"},
+		},
+		tail: "\nvar simChans, simChansOutside uintptr\n",
+	},
 	// The order of timers that are due at once.
 	{
 		path:    "runtime/time.go",
@@ -29,14 +45,17 @@ var files = []file{
 			// A call of the system keeps its processor: it is short, or it is no bubble's.
 			{from: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {", to: "if pd.syscallwhen+2*1000*1000*1000 > now {"},
 			// Which of the ready goroutines runs next is drawn.
-			{from: "if randomizeScheduler && next && randn(2) == 0 {", to: "if next && gp.bubble != nil && simNext()&1 == 0 {"},
+			// One outside of the bubble, which a real timer may have woken, goes last.
+			{from: "if randomizeScheduler && next && randn(2) == 0 {", to: "if next && (gp.bubble == nil || simNext()&1 == 0) {"},
 			// A goroutine that yields goes behind those of its own processor, not behind
 			// those that all processors share, which are looked at by a counter.
 			{from: "	if preempted && sched.gcwaiting.Load() {\n", to: "	if gp.bubble != nil && !preempted {\n\t\trunqput(pp, gp, false)\n\t} else if preempted && sched.gcwaiting.Load() {\n"},
-			// More ready goroutines than a processor has room for, 256, wait in the queue that all
-			// processors share. It is looked at once the processor has none of its own, not by a
-			// counter, which also counts goroutines outside of the bubble.
+			// The queue that all processors share is looked at once the processor has no ready
+			// goroutine of its own, not by a counter, which also counts goroutines outside of the
+			// bubble. No goroutine of a bubble is in it: the processor has room for all.
 			{from: "	if pp.schedtick%61 == 0 && !sched.runq.empty() {\n", to: "	if false {\n"},
+			{from: "batch *[256]guintptr", to: "batch *[simReadyMax]guintptr"},
+			{from: "	var batch [len(pp.runq)/2 + 1]*g\n", to: "	throw(\"simulation: more goroutines are ready than a processor has room for\")\n	var batch [1]*g\n"},
 			// A goroutine belongs to the process of the goroutine that started it.
 			{from: "		newg.bubble = callergp.bubble\n", to: "		newg.bubble = callergp.bubble\n\t\tnewg.simProcess = callergp.simProcess\n"},
 			{from: "	gp.bubble = nil\n", to: "	gp.bubble = nil\n\tgp.simProcess = 0\n"},
@@ -51,9 +70,14 @@ var files = []file{
 		// wait for the simulated disk.
 		changes: []change{
 			{from: "	waitReasonSleep:                 true,\n", to: "	waitReasonSleep:                 true,\n\twaitReasonSyncMutexLock: true,\n\twaitReasonSyncRWMutexRLock: true,\n\twaitReasonSyncRWMutexLock: true,\n"},
+			{from: "	runq     [256]guintptr\n", to: "	runq     [simReadyMax]guintptr\n"},
 			{from: "	bubble  *synctestBubble\n", to: "	bubble  *synctestBubble\n\n\tsimProcess uint32 // of the simulation\n\tsimYields bool\n"},
 		},
 	},
+	// Most goroutines need more than 2 KiB, and a stack that grows is copied.
+	{path: "runtime/stack.go", changes: []change{{from: "	stackMin = 2048\n", to: "	stackMin = 8192\n"}}},
+	// Memory is given back to the system at moments of real time.
+	{path: "runtime/mgcscavenge.go", changes: []change{{from: "func (s *scavengerState) wake() {\n", to: "func (s *scavengerState) wake() {\n	if true {\n		return\n	}\n"}}},
 	{
 		path: "internal/sync/mutex.go",
 		changes: []change{
@@ -66,11 +90,14 @@ var files = []file{
 			{from: "func (m *Mutex) Lock() {\n", to: "func (m *Mutex) Lock() {\n\tsimYield()\n"},
 		},
 	},
-	// Maps whose keys are pointers are read in an order that does not depend on where the
+	// Maps whose keys are or contain pointers are read in an order that does not depend on where the
 	// objects lie: that depends on the threads and the garbage collector of the process.
 	{
-		path:    "runtime/alg.go",
-		changes: []change{{from: "		case 8:\n\t\t\treturn memhash64(p, h)\n", to: "		case 8:\n\t\t\tswitch t.Kind() {\n\t\t\tcase abi.Pointer, abi.UnsafePointer, abi.Chan:\n\t\t\t\tid := simID(*(*uintptr)(p))\n\t\t\t\treturn memhash64(noescape(unsafe.Pointer(&id)), h)\n\t\t\t}\n\t\t\treturn memhash64(p, h)\n"}},
+		path: "runtime/alg.go",
+		changes: []change{
+			{from: "	if t.TFlag&abi.TFlagRegularMemory != 0 {\n		// Handle", to: "	if t.TFlag&abi.TFlagRegularMemory != 0 && t.PtrBytes == 0 {\n		// Handle"},
+			{from: "	case abi.Float32:\n		return f32hash(p, h)\n", to: "	case abi.Pointer, abi.UnsafePointer, abi.Chan:\n		id := simID(*(*uintptr)(p))\n		return memhash64(noescape(unsafe.Pointer(&id)), h)\n	case abi.Float32:\n		return f32hash(p, h)\n"},
+		},
 	},
 	// Times print the same in each process.
 	{path: "time/time.go", changes: []change{{from: "var startNano int64 = runtimeNano() - 1\n", to: "var startNano int64\n"}}},
@@ -129,6 +156,9 @@ var hashed = change{from: "typ.Hasher(", to: "simHash(typ, ", often: true}
 
 // mapHash is the hash of a map's key. A pointer counts by its number.
 const mapHash = `
+//go:linkname simTypeHash runtime.typehash
+func simTypeHash(t *abi.Type, p unsafe.Pointer, h uintptr) uintptr
+
 //go:linkname simID
 func simID(p uintptr) uintptr
 
@@ -138,6 +168,10 @@ func simHash(typ *abi.MapType, key unsafe.Pointer, seed uintptr) uintptr {
 	case abi.Pointer, abi.UnsafePointer, abi.Chan:
 		id := simID(*(*uintptr)(key))
 		return hasher(abi.NoEscape(unsafe.Pointer(&id)), seed)
+	case abi.Struct, abi.Array:
+		if typ.Key.PtrBytes != 0 {
+			return simTypeHash(typ.Key, key, seed)
+		}
 	}
 	return hasher(key, seed)
 }

@@ -16,6 +16,8 @@ var clocks = []change{
 // becomes ready waits until its process goes on. One that only yields within Mutex.Lock runs
 // on, since it may hold a mutex of the network, which other processes need.
 const pauses = `
+const simReadyMax = 1 << 14 // ready goroutines that a processor has room for
+
 const simProcessesMax = 1 << 10
 
 var simProcesses [simProcessesMax]struct {

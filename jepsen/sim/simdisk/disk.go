@@ -6,6 +6,8 @@ package simdisk
 
 import (
 	"math/rand/v2"
+	"path"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -43,6 +45,7 @@ type Disk struct {
 	faults Faults        // guarded by mu
 	healed chan struct{} // guarded by mu; closed and replaced when the faults change
 	syncs  int64         // guarded by mu
+	end    func(error)   // guarded by mu; ends the process that uses the disk; nil if none does
 }
 
 // New returns an empty disk. speed is 0 if virtual time does not pass while goroutines
@@ -57,13 +60,46 @@ func New(name string, draw *rand.Rand, t *trace.Trace, speed Speed) *Disk {
 func (d *Disk) State() storage.FS {
 	return stateFS{errorfs.Wrap(d.state, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData {
-			return d.before("sync", op.Path)
+			err := d.before("sync", op.Path)
+			if err != nil && d.isEngine(op.Path) {
+				d.fail(err)
+			}
+			return err
 		}
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			return d.before("write", op.Path)
 		}
 		return nil
 	}))}
+}
+
+// isEngine reports whether a path is the directory of an engine, or of a copy of one. Pebble
+// panics in some places where the sync of such a directory fails.
+func (d *Disk) isEngine(at string) bool {
+	name := path.Base(at)
+	if !strings.HasPrefix(name, "engine-") && !strings.HasPrefix(name, "cut-") {
+		return false
+	}
+	is, err := d.state.Stat(at)
+	return err == nil && is.IsDir()
+}
+
+// OnFailure sets what ends the process that uses the disk, as a panic does.
+func (d *Disk) OnFailure(end func(error)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.end = end
+}
+
+// fail ends the process. The goroutine does not go on.
+func (d *Disk) fail(err error) {
+	d.mu.Lock()
+	end := d.end
+	d.mu.Unlock()
+	if end != nil {
+		end(err)
+		select {}
+	}
 }
 
 // stateFS is a file system that implements storage.Ender.

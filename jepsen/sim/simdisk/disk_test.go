@@ -250,3 +250,39 @@ func TestAFileAndItsCopyAfterACrashAreApart(t *testing.T) {
 		holds(after, "new")
 	})
 }
+
+// Pebble panics if it cannot sync the directory of an engine: that must end the process, not the
+// simulation.
+func TestAFailedSyncOfAnEnginesDirectoryEndsTheProcess(t *testing.T) {
+	d := newDisk(time.Microsecond)
+	ended := make(chan error, 1)
+	d.OnFailure(func(err error) { ended <- err })
+	fs := d.State()
+	for _, dir := range []string{"snapshots", "engine-0-1"} {
+		if err := fs.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Set(func(f *simdisk.Faults) { f.Fail = 1 })
+	syncDir := func(dir string) error {
+		f, err := fs.OpenDir(dir)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		return f.Sync()
+	}
+	if err := syncDir("snapshots"); !errors.Is(err, syscall.EIO) || len(ended) > 0 {
+		t.Errorf("another directory: %v, ended %d processes", err, len(ended))
+	}
+	wentOn := make(chan error, 1)
+	go func() { wentOn <- syncDir("engine-0-1") }() // never ends, so there is no bubble
+	select {
+	case err := <-wentOn:
+		t.Errorf("the process went on: %v", err)
+	case err := <-ended:
+		if !errors.Is(err, syscall.EIO) {
+			t.Errorf("it ended by %v", err)
+		}
+	}
+}

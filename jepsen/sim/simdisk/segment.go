@@ -30,6 +30,15 @@ func (s *segment) own() {
 	}
 }
 
+// used returns where the zeros at the end of the file begin. The caller holds mu.
+func (s *segment) used() int {
+	used := len(s.data)
+	for used > 0 && s.data[used-1] == 0 {
+		used--
+	}
+	return used
+}
+
 // WriteAt implements types.WritableFile.
 func (s *segment) WriteAt(b []byte, at int64) (int, error) {
 	if err := s.files.disk.before("write", s.path); err != nil {
