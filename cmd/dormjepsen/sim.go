@@ -60,7 +60,7 @@ func (a *app) simCommand() *cobra.Command {
 	flags.StringVar(&f.order.Trace, "trace", "", "file for a line for each thing that happened")
 	flags.StringVar(&f.order.Log, "log", "", "file for the nodes' logs")
 	flags.StringVar(&f.order.History, "history", "", "file for the history")
-	flags.StringVar(&f.order.Profile, "profile", "", "file for a profile of the CPU; the schedule may then differ")
+	flags.StringVar(&f.order.Profile, "profile", "", "file for a profile of the CPU")
 	flags.BoolVar(&f.unseeded, "unseeded", false, "run without the overlay")
 	flags.BoolVar(&f.asItIs, "as-it-is", false, "do not look for a smaller run that fails")
 	flags.StringVar(&f.keep, "keep", "", "directory for the orders of runs that fail, such as "+sim.KeptDir)

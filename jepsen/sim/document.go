@@ -25,7 +25,7 @@ type Order struct {
 	Trace     string        `json:"trace,omitempty"`  // file for a line for each note of the trace
 	Log       string        `json:"log,omitempty"`    // file for the nodes' logs
 	History   string        `json:"history,omitempty"`
-	Profile   string        `json:"profile,omitempty"` // file for a profile of the CPU; the schedule may differ from a run without
+	Profile   string        `json:"profile,omitempty"` // file for a profile of the CPU
 }
 
 // Document is the result of a run, in JSON.

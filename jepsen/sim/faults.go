@@ -27,6 +27,7 @@ var variants = []variant{
 	{"slow-net", "a follower lags", 3, time.Second, 15 * time.Second, slowed((*act).follows)},
 	{"slow-net", "the leader lags", 3, time.Second, 15 * time.Second, slowed((*act).leads)},
 	{"slow-net", "loss", 1, time.Second, 15 * time.Second, lossy},
+	{"slow-net", "answers to the leader are late, and it is not heard", 3, time.Second, 4 * time.Second, lateAnswers},
 	{"transfer", "storm", 3, time.Second, 10 * time.Second, transferStorm},
 	{"transfer", "rolling restart", 1, 2 * time.Second, 10 * time.Second, rollingRestart},
 	{"membership", "demote, then promote", 3, 500 * time.Millisecond, 8 * time.Second, demote},

@@ -3,10 +3,13 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"dormouse/agent/layout"
+	"dormouse/config"
 	"dormouse/jepsen/sim/simdisk"
+	"dormouse/jepsen/sim/simnet"
 )
 
 // pauseUnheard pauses the leader. When it goes on, it does not hear the leader that was elected
@@ -24,6 +27,22 @@ func pauseUnheard(_ context.Context, a *act) (string, func(context.Context) erro
 		resume()
 		sleep(ctx, between(a.draw, 200*time.Millisecond, 2*time.Second))
 		return hear(ctx)
+	}
+}
+
+// lateAnswers makes one follower's answers to the leader late, and then cuts what the leader sends:
+// others may elect another leader while the old one still counts late answers, and hear it.
+func lateAnswers(ctx context.Context, a *act) (string, func(context.Context) error) {
+	leader, late := a.leads(), a.follows()
+	by := between(a.draw, 300*time.Millisecond, 650*time.Millisecond)
+	if a.plan.Knobs[0].Timing == config.TimingWAN {
+		by *= 4
+	}
+	hurry := a.links(func(from, to string) bool { return from == late.name && to == leader.name }, func(l *simnet.Link) { l.Delay += by })
+	sleep(ctx, 2*by+between(a.draw, 0, time.Second))
+	speak := a.links(func(from, _ string) bool { return from == leader.name }, cut)
+	return fmt.Sprintf("%s to %s by %v", late.name, leader.name, by), func(ctx context.Context) error {
+		return errors.Join(speak(ctx), hurry(ctx))
 	}
 }
 
@@ -68,7 +87,7 @@ func (a *act) hungApart(side ...*host) (string, func(context.Context) error) {
 
 // loseTail takes the end of a follower's log away, with entries that only the leader and that
 // follower have, and then ends the leader's process. The follower was stopped as asked, so that it
-// knows how long its log was: it must not vote.
+// knows how long its log was: it must not vote. After any other end, it may not know of the last second.
 func loseTail(ctx context.Context, a *act) (string, func(context.Context) error) {
 	leader := a.leader()
 	if leader == nil || !a.mayHarm() {
@@ -87,10 +106,12 @@ func loseTail(ctx context.Context, a *act) (string, func(context.Context) error)
 	}
 	catchUp := a.links(func(from, to string) bool { return lags[from] != lags[to] }, cut)
 	sleep(ctx, between(a.draw, 500*time.Millisecond, 3*time.Second))
-	lossy.halt(ctx)
-	at, lost := lossy.currentDisk().LoseTail(a.draw)
-	if lost {
-		a.count("tails lost", 1)
+	at := "it did not stop as asked, so its log stays"
+	if lossy.halt(ctx) {
+		var lost bool
+		if at, lost = lossy.currentDisk().LoseTail(a.draw); lost {
+			a.count("tails lost", 1)
+		}
 	}
 	mustRun := a.mayExit(lossy)
 	leader.kill(100)

@@ -44,6 +44,7 @@ type process struct {
 	killed chan struct{} // closed by kill
 	gone   chan struct{} // closed once it has stopped as asked
 	asked  bool          // guarded by the host's mu; it is to stop
+	failed error         // why it did not stop as asked; written before gone is closed
 	stop   context.CancelFunc
 
 	mu   sync.Mutex
@@ -144,6 +145,7 @@ func (h *host) exited(p *process, err error) bool {
 	p.stop()
 	p.net.Kill(false) // the kernel closes what is open
 	if asked {
+		p.failed = err
 		close(p.gone)
 		h.cluster.trace.Note("stopped", h.name)
 		return false
@@ -155,23 +157,25 @@ func (h *host) exited(p *process, err error) bool {
 }
 
 // halt asks the process to stop, as SIGTERM does, and waits until it has. The host stays
-// down until rise.
-func (h *host) halt(ctx context.Context) {
+// down until rise. orderly reports whether the process ran and stopped without an error.
+func (h *host) halt(ctx context.Context) (orderly bool) {
 	h.mu.Lock()
 	h.down++
 	p := h.process
 	if p == nil {
 		h.mu.Unlock()
-		return
+		return false
 	}
 	p.asked = true
 	h.mu.Unlock()
 	p.stop()
 	select {
 	case <-p.gone:
+		return p.failed == nil
 	case <-p.killed:
 	case <-ctx.Done():
 	}
+	return false
 }
 
 // kill ends the process as kill -9 does, or with percent below 100 as a power failure,
