@@ -111,6 +111,7 @@ func TestAGapForcesABackupAndIsCounted(t *testing.T) {
 		c.lead("n1")
 		time.Sleep(time.Minute)
 		c.lead("")
+		synctest.Wait() // it has stopped: it must not see what comes
 		c.write(20)
 		c.compact(15)
 		two := c.run(t, "n2")
@@ -264,6 +265,7 @@ func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
 		c.lead("n1")
 		time.Sleep(time.Minute)
 		c.lead("")
+		synctest.Wait() // it has stopped: it must not see what comes
 		c.mu.Lock()
 		for i := range c.chains {
 			c.chains[i] ^= 1
@@ -277,6 +279,30 @@ func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
 		time.Sleep(time.Minute)
 		if s := two.Status(); s.Gaps != 1 || s.ShippedTo != 15 || s.LogError != "" || len(c.contents(t).Backups) != 2 {
 			t.Errorf("the status is %+v, and there are %d backups", s, len(c.contents(t).Backups))
+		}
+	})
+}
+
+// The backup that mends a gap may be at the entry whose chain was wrong.
+func TestAGapAtAnEntryIsMendedByABackupOfItsIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.write(5)
+		c.run(t, "n1")
+		c.lead("n1")
+		time.Sleep(time.Minute)
+		c.lead("")
+		synctest.Wait()
+		c.mu.Lock()
+		c.chains[4] ^= 1
+		c.mu.Unlock()
+		two := c.run(t, "n2")
+		c.lead("n2")
+		time.Sleep(time.Minute) // the backup has the same five entries, with another chain
+		c.write(5)
+		time.Sleep(time.Minute)
+		if s := two.Status(); s.Gaps != 1 || s.LastIndex != 5 || s.ShippedTo != 10 || s.LogError != "" {
+			t.Errorf("the status is %+v", s)
 		}
 	})
 }

@@ -28,8 +28,15 @@ type shipper struct {
 	catalog *backup.Catalog
 	segment *backup.SegmentWriter // nil before the start is known
 	began   time.Time             // when the segment got its first entry
+	after   point                 // behind which the segment began that was made last by begin or put
 	gapped  bool                  // a gap was recorded, and the log has not begun again
-	wrong   map[uint64]bool       // entries at the destination that the log does not continue
+	wrong   map[point]bool        // points at the destination that the log does not continue
+}
+
+// point is an entry with the chain up to it: another log may have another entry at the same index.
+type point struct {
+	index uint64
+	chain uint32
 }
 
 // ship ships the log until ctx ends.
@@ -38,7 +45,7 @@ func (r *Runner) ship(ctx context.Context) {
 	if err != nil {
 		return // this node has stopped leading
 	}
-	s := &shipper{Runner: r, catalog: c, wrong: map[uint64]bool{}}
+	s := &shipper{Runner: r, catalog: c, wrong: map[point]bool{}}
 	attempts := retry.New(collectEvery, retryMax/10)
 	for ctx.Err() == nil {
 		err := s.step(ctx)
@@ -118,7 +125,7 @@ func (s *shipper) collect() (full bool, err error) {
 	}
 	head := s.segment.Head()
 	if chain, ok := s.o.Source.ChainAt(head.To); ok && chain != head.Chain {
-		s.wrong[head.From-1] = true
+		s.wrong[s.after] = true
 		return false, fmt.Errorf("%w: the entries up to %d give chain %08x, and the state has %08x", ErrCompacted, head.To, head.Chain, chain)
 	}
 	return full, nil
@@ -134,7 +141,7 @@ func (s *shipper) put(ctx context.Context) error {
 	}
 	s.metrics.logBytes.Add(float64(ref.Bytes))
 	h := s.segment.Head()
-	s.segment = backup.NewSegment(s.catalog.Cluster, s.o.Node, h.To, h.Chain, h.Time)
+	s.segment, s.after = backup.NewSegment(s.catalog.Cluster, s.o.Node, h.To, h.Chain, h.Time), point{h.To, h.Chain}
 	s.shipped(h.To, h.Time)
 	s.update(func(status *layout.BackupStatus) { status.LogError = "" })
 	return nil
@@ -155,7 +162,7 @@ func (s *shipper) start(ctx context.Context) error {
 	lost := errNoStart
 	head, err := s.catalog.Head(ctx)
 	switch {
-	case err == nil && !s.wrong[head.To]:
+	case err == nil && !s.wrong[point{head.To, head.Chain}]:
 		s.shipped(head.To, head.Time)
 		if lost = s.begin(head.To, head.Chain, head.Time); !errors.Is(lost, ErrCompacted) {
 			return lost
@@ -164,7 +171,7 @@ func (s *shipper) start(ctx context.Context) error {
 		s.o.Logger.Warn("it is not known how far the log was shipped; continuing behind a backup", "error", err)
 	}
 	for _, m := range all.Backups {
-		if s.wrong[m.Index] || err == nil && !s.wrong[head.To] && m.Index <= head.To {
+		if s.wrong[point{m.Index, m.Chain}] || err == nil && !s.wrong[point{head.To, head.Chain}] && m.Index <= head.To {
 			continue
 		}
 		if lost = s.begin(m.Index, m.Chain, m.Time); !errors.Is(lost, ErrCompacted) {
@@ -180,6 +187,7 @@ func (s *shipper) begin(after uint64, chain uint32, at int64) error {
 		return err
 	}
 	s.segment, s.gapped = backup.NewSegment(s.catalog.Cluster, s.o.Node, after, chain, at), false
+	s.after = point{after, chain}
 	s.shipped(after, at)
 	return nil
 }
