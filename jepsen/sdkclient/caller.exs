@@ -6,6 +6,8 @@
 defmodule Caller do
   alias Dormouse.{Fence, JSON, Refused, Threads, Unknown, Values}
 
+  @conditions %{"expected_rev" => :expected_rev, "expected_head" => :expected_head}
+
   def outcome(client, call) do
     case make(client, call) do
       {:ok, value} -> %{done: value}
@@ -35,8 +37,8 @@ defmodule Caller do
   end
 
   defp named(client, %{"op" => "append_thread", "thread" => thread, "entries" => entries} = op, call) do
-    {conditions, rest} = Map.split(op, ["expected_rev", "expected_head"])
-    conditions = for {name, value} <- conditions, do: {String.to_existing_atom(name), value}
+    {conditions, rest} = Map.split(op, Map.keys(@conditions))
+    conditions = for {name, value} <- conditions, do: {@conditions[name], value}
 
     if map_size(rest) == 3 do
       with {:ok, stamp} <- Threads.append(client, thread, entries, conditions ++ options(call)),

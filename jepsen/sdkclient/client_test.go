@@ -170,6 +170,7 @@ func makeCalls(t *testing.T, client *sdkclient.Client, store agent.Service, scop
 		fence *agent.Fence
 		code  agent.Code
 	}{
+		{&agent.AppendThread{Thread: "t", ExpectedRev: &one, Entries: []agent.Draft{{ID: "e"}}}, nil, agent.CodeConflict}, // the first call of a library with a condition
 		{&agent.PutValue{Key: "k/1", Bytes: []byte("v\x00é")}, nil, ""},
 		{&agent.PutValue{Key: "k/1", Bytes: []byte("w"), IfRevision: &zero}, nil, agent.CodeRevisionMismatch},
 		{&agent.PutValue{Key: "l", Bytes: []byte("w"), IfRevision: &zero}, nil, ""},
