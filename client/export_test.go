@@ -61,7 +61,7 @@ func TestAnExportBeginsAgainUntilItsRowsAreHandedOn(t *testing.T) {
 		{"breaks after more", exported{parts: 5, size: mib, err: gone}, exported{parts: 5, size: mib}, 1, "a", 5 * mib, agent.CodeUnavailable, 1},
 		{"larger than what is held", exported{parts: 6, size: mib}, exported{err: gone}, 1, "a", 6 * mib, "", 1},
 		{"no such scope", exported{err: agent.Errorf(agent.CodeNotFound, "there is none")}, exported{parts: 1, size: 1}, 0, "", 0, agent.CodeNotFound, 1},
-		{"nobody serves", exported{err: gone}, exported{err: gone}, 0, "", 0, agent.CodeUnavailable, 3},
+		{"no node serves", exported{err: gone}, exported{err: gone}, 0, "", 0, agent.CodeUnavailable, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,24 +15,27 @@ import (
 	"dormouse/agent"
 )
 
+// Dialer connects to an endpoint.
+type Dialer func(ctx context.Context, addr string) (net.Conn, error)
+
 // Options configure a client; the zero value of each field is its default.
 type Options struct {
-	Endpoints    []string                                                 // gRPC addresses of nodes, host:port; empty means EnvEndpoints, or else 127.0.0.1:7601. Further addresses are learned from the nodes
-	Fixed        bool                                                     // learn no other addresses than Endpoints
-	PreferLeader bool                                                     // send calls to the leader instead of another node; saves a hop
-	ClusterID    string                                                   // id of the cluster; "" means EnvClusterID if Endpoints is empty, or else the cluster of the first node that answers. Nodes of other clusters are refused
-	Scope        string                                                   // of commits and reads without a scope; "" means agent.DefaultScope
-	ClientID     string                                                   // part of request ids; must be unique to a client, and to each run of it; "" means random
-	Timeout      time.Duration                                            // of calls whose context has no deadline, including retries; 0 means 10 s
-	Attempt      time.Duration                                            // of one attempt before another node is tried; 0 means 3 s
-	Silence      time.Duration                                            // how long a node may owe an answer before it must answer another call within the same time, or another node is tried; 0 means 500 ms. Use more, such as 2 s, in wide networks
-	InFlightMax  int                                                      // limit of commits in flight, and of reads; 0 means agent.RequestWindowMax, the maximum
-	TLS          *tls.Config                                              // nil means plain text, or EnvCA, EnvCert and EnvKey if Endpoints is empty
-	Token        string                                                   // the secret of the token that calls carry; "" means EnvToken or the file EnvTokenFile if Endpoints is empty, or else none
-	Insecure     bool                                                     // send the token also without TLS to addresses that are not loopback
-	Dialer       func(ctx context.Context, addr string) (net.Conn, error) // connects to an endpoint; nil means TCP
-	DialOptions  []grpc.DialOption                                        // appended to the client's own for gRPC. Without Dialer they keep all calls on gRPC, because they may hold a dialer
-	Logger       *slog.Logger                                             // nil means no logging
+	Endpoints    []string          // gRPC addresses of nodes, host:port; empty means EnvEndpoints, or else 127.0.0.1:7601. Further addresses are learned from the nodes
+	Fixed        bool              // learn no other addresses than Endpoints
+	PreferLeader bool              // send calls to the leader instead of another node; saves a hop
+	ClusterID    string            // id of the cluster; "" means EnvClusterID if Endpoints is empty, or else the cluster of the first node that answers. Nodes of other clusters are refused
+	Scope        string            // of commits and reads without a scope; "" means agent.DefaultScope
+	ClientID     string            // part of request ids; must be unique to a client, and to each run of it; "" means random
+	Timeout      time.Duration     // of calls whose context has no deadline, including retries; 0 means 10 s
+	Attempt      time.Duration     // of one attempt before another node is tried; 0 means 3 s
+	Silence      time.Duration     // how long a node may owe an answer before it must answer another call within the same time, or another node is tried; 0 means 500 ms. Use more, such as 2 s, in wide networks
+	InFlightMax  int               // limit of commits in flight, and of reads; 0 means agent.RequestWindowMax, the maximum
+	TLS          *tls.Config       // nil means plain text, or EnvCA, EnvCert and EnvKey if Endpoints is empty
+	Token        string            // the secret of the token that calls carry; "" means EnvToken or the file EnvTokenFile if Endpoints is empty, or else none
+	Insecure     bool              // send the token also without TLS to addresses that are not loopback
+	Dialer       Dialer            // connects to endpoints; nil means TCP
+	DialOptions  []grpc.DialOption // appended to the client's own for gRPC. Without Dialer they keep all calls on gRPC, because they may hold a dialer
+	Logger       *slog.Logger      // nil means no logging
 }
 
 const (

@@ -49,7 +49,7 @@ type ClientStream struct {
 // ErrOther, as it is if the connection breaks first; then nothing was done there.
 func Open(ctx context.Context, conn net.Conn, o ClientOptions) (*ClientStream, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &ClientStream{frames: newFrames(conn, o.MessageMax, nil), ctx: ctx, cancel: cancel}
+	s := &ClientStream{frames: newFrames(conn, o.MessageMax), ctx: ctx, cancel: cancel}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	if err := s.begin(o); err != nil {
 		cancel()
@@ -173,7 +173,7 @@ func (s *ClientStream) control(k kind, payload []byte) {
 			s.end(io.EOF)
 		}
 	case kindPing:
-		_ = s.frames.write(kindPong, nil, false) // a failure closes the connection
+		_ = s.frames.write(kindPong, nil, false) // if it fails, so does the next read
 	case kindPong, kindMessage, kindClose:
 	default:
 		s.end(status.Errorf(codes.Internal, "the server sent a frame of the unknown kind %d", k))

@@ -2,6 +2,7 @@ package framed
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -45,8 +46,8 @@ var errTooLarge = errors.New("the frame is too large")
 // write.
 type frames struct {
 	conn       net.Conn
-	messageMax int // bytes of one message
-	room       Room
+	messageMax int                                  // bytes of one message
+	room       func(n int) (give func(), err error) // nil means that there is room for each message
 	in         *bufio.Reader
 	unread     int     // bytes of in that the last payload shares
 	large      *[]byte // the last payload, if it was longer than in
@@ -59,10 +60,11 @@ type frames struct {
 
 // Room waits until there is room for a message of n bytes that is about to be read, and returns how
 // to give it back. It is asked for messages of more than 64 KiB. Its error ends the stream.
-type Room func(n int) (give func(), err error)
+// It waits until ctx, the stream's, ends.
+type Room func(ctx context.Context, n int) (give func(), err error)
 
-func newFrames(conn net.Conn, messageMax int, room Room) *frames {
-	f := &frames{conn: conn, messageMax: messageMax, room: room}
+func newFrames(conn net.Conn, messageMax int) *frames {
+	f := &frames{conn: conn, messageMax: messageMax}
 	f.in = bufio.NewReaderSize(listening{conn, &f.heard}, readBuffer)
 	return f
 }

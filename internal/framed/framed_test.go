@@ -294,7 +294,7 @@ func TestALongMessageTakesRoomUntilItIsReadSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, conn := net.Pipe()
 		var held atomic.Int64
-		room := func(n int) (func(), error) {
+		room := func(_ context.Context, n int) (func(), error) {
 			held.Add(int64(n))
 			return func() { held.Add(-int64(n)) }, nil
 		}
@@ -337,8 +337,52 @@ func TestALongMessageTakesRoomUntilItIsReadSim(t *testing.T) {
 	})
 }
 
+// A message that waits for room does not hold up the end of its stream.
+func TestAnEndDoesNotWaitForRoom(t *testing.T) {
+	waits := make(chan struct{})
+	o := framed.ServerOptions{MessageMax: most, Room: func(ctx context.Context, _ int) (func(), error) {
+		close(waits)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	s, ended := stream(t, framed.ClientOptions{MessageMax: most}, o, func(s *framed.ServerStream) error {
+		go s.RecvMsg(&apipb.Calls{}) //nolint:errcheck // it ends with the stream
+		<-waits
+		return status.Error(codes.Unavailable, "stopping")
+	})
+	if err := s.SendMsg(large(100 << 10)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RecvMsg(&apipb.Calls{}); status.Code(err) != codes.Unavailable {
+		t.Errorf("%v", err)
+	}
+	<-ended
+}
+
+// A head may have 64 KiB, and no more.
+func TestAHeadIsBounded(t *testing.T) {
+	for method, ok := range map[string]bool{strings.Repeat("m", 64<<10-4): true, strings.Repeat("m", 64<<10-3): false} {
+		client, conn := pipe(t)
+		opened := make(chan error, 1)
+		go func() {
+			_, err := framed.Open(t.Context(), client, framed.ClientOptions{Method: method})
+			opened <- err
+		}()
+		s, err := framed.Accept(t.Context(), conn, limits)
+		if (err == nil) != ok || err == nil && s.Method() != method {
+			t.Errorf("a method of %d bytes: %v", len(method), err)
+		}
+		if s != nil {
+			s.Close()
+		}
+		if err := <-opened; err != nil { // the preface is answered in any case
+			t.Error(err)
+		}
+	}
+}
+
 func TestAMessageWithoutRoomEndsItsStream(t *testing.T) {
-	full := framed.ServerOptions{MessageMax: most, Room: func(int) (func(), error) { return nil, status.Error(codes.ResourceExhausted, "full") }}
+	full := framed.ServerOptions{MessageMax: most, Room: func(context.Context, int) (func(), error) { return nil, status.Error(codes.ResourceExhausted, "full") }}
 	s, _ := stream(t, framed.ClientOptions{MessageMax: most}, full, func(s *framed.ServerStream) error { return s.RecvMsg(&apipb.Calls{}) })
 	if err := s.SendMsg(large(100 << 10)); err != nil {
 		t.Fatal(err)

@@ -80,13 +80,16 @@ type ServerStream struct {
 // fails the connection is still the caller's. Set a deadline before, and clear it afterwards. The
 // stream's context has the client's metadata, and ends with the connection or with End.
 func Accept(ctx context.Context, conn net.Conn, o ServerOptions) (*ServerStream, error) {
-	s := &ServerStream{frames: newFrames(conn, o.MessageMax, o.Room), reading: make(chan struct{}, 1)}
+	s := &ServerStream{frames: newFrames(conn, o.MessageMax), reading: make(chan struct{}, 1)}
 	head, err := s.accept()
 	if err != nil {
 		return nil, fmt.Errorf("accept a stream: %w", err)
 	}
 	s.method = head.GetMethod()
 	s.ctx, s.cancel = context.WithCancel(metadata.NewIncomingContext(ctx, metadataOf(head.GetFields())))
+	if o.Room != nil { // a head needs none
+		s.frames.room = func(n int) (func(), error) { return o.Room(s.ctx, n) }
+	}
 	if o.KeepaliveEvery > 0 {
 		go s.frames.keepAlive(o.KeepaliveEvery, o.KeepaliveTimeout, s.ctx.Done())
 	}

@@ -93,8 +93,8 @@ func (f *frames) roomFor(remote string) framed.Room {
 		return nil
 	}
 	caller := budget.Caller(remote)
-	return func(n int) (func(), error) {
-		ctx, cancel := context.WithTimeout(context.Background(), roomWait)
+	return func(ctx context.Context, n int) (func(), error) {
+		ctx, cancel := context.WithTimeout(ctx, roomWait)
 		defer cancel()
 		if err := f.bytes.Take(ctx, caller, int64(n)); err != nil {
 			return nil, statusOf(overloaded())
