@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/backup"
@@ -249,6 +250,18 @@ func (c *cluster) run(t *testing.T, node string, change ...func(o *schedule.Opti
 		}
 	})
 	return r
+}
+
+// ledBefore writes five entries while a node leads for a minute. The node has stopped when it returns,
+// so that it sees nothing of what comes.
+func (c *cluster) ledBefore(t *testing.T, node string) {
+	t.Helper()
+	c.write(5)
+	c.run(t, node)
+	c.lead(node)
+	time.Sleep(time.Minute)
+	c.lead("")
+	synctest.Wait()
 }
 
 func (c *cluster) catalog() *backup.Catalog {

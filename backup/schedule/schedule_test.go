@@ -106,12 +106,7 @@ func TestTheLogIsShippedInTimeAndInSize(t *testing.T) {
 func TestAGapForcesABackupAndIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		c.write(5)
-		c.run(t, "n1")
-		c.lead("n1")
-		time.Sleep(time.Minute)
-		c.lead("")
-		synctest.Wait() // it has stopped: it must not see what comes
+		c.ledBefore(t, "n1")
 		c.write(20)
 		c.compact(15)
 		two := c.run(t, "n2")
@@ -260,12 +255,7 @@ func TestNothingIsRemovedWhileAManifestIsDamaged(t *testing.T) {
 func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		c.write(5)
-		c.run(t, "n1")
-		c.lead("n1")
-		time.Sleep(time.Minute)
-		c.lead("")
-		synctest.Wait() // it has stopped: it must not see what comes
+		c.ledBefore(t, "n1")
 		c.mu.Lock()
 		for i := range c.chains {
 			c.chains[i] ^= 1
@@ -287,12 +277,7 @@ func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
 func TestAGapAtAnEntryIsMendedByABackupOfItsIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		c.write(5)
-		c.run(t, "n1")
-		c.lead("n1")
-		time.Sleep(time.Minute)
-		c.lead("")
-		synctest.Wait()
+		c.ledBefore(t, "n1")
 		c.mu.Lock()
 		c.chains[4] ^= 1
 		c.mu.Unlock()
