@@ -359,6 +359,25 @@ func TestAnEndDoesNotWaitForRoom(t *testing.T) {
 	<-ended
 }
 
+// Who receives again after the end of the stream, as a handler's second goroutine may, is told.
+func TestNothingIsReceivedAfterTheEnd(t *testing.T) {
+	received := make(chan error, 1)
+	s, ended := stream(t, framed.ClientOptions{MessageMax: most}, limits, func(s *framed.ServerStream) error {
+		go func() {
+			<-s.Context().Done()
+			received <- s.RecvMsg(&apipb.Calls{})
+		}()
+		return nil
+	})
+	if err := s.RecvMsg(&apipb.Calls{}); !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+	if err := <-received; status.Code(err) != codes.Canceled {
+		t.Errorf("%v", err)
+	}
+	<-ended
+}
+
 // A head may have 64 KiB, and no more.
 func TestAHeadIsBounded(t *testing.T) {
 	for method, ok := range map[string]bool{strings.Repeat("m", 64<<10-4): true, strings.Repeat("m", 64<<10-3): false} {

@@ -173,9 +173,14 @@ func (s *ServerStream) SendMsg(m any) error {
 }
 
 // RecvMsg implements grpc.ServerStream. It returns io.EOF once the client sends no more messages. A
-// message that cannot be decoded is an error of *MalformedError; the stream goes on.
+// message that cannot be decoded is an error of *MalformedError; the stream goes on. After End it
+// returns an error of codes.Canceled.
 func (s *ServerStream) RecvMsg(m any) error {
-	s.reading <- struct{}{}
+	select {
+	case s.reading <- struct{}{}:
+	case <-s.ctx.Done(): // End may read now, to the end of the connection
+		return status.FromContextError(s.ctx.Err()).Err()
+	}
 	defer func() { <-s.reading }()
 	for {
 		k, payload, err := s.frames.next()
