@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+var nullLogger = hclog.NewNullLogger()
+
 // tcpLayer is a Layer over loopback, and a raft.StreamLayer.
 type tcpLayer struct {
 	net.Listener
@@ -48,7 +50,7 @@ func (l raftLayer) Dial(addr raft.ServerAddress, _ time.Duration) (net.Conn, err
 	return c, err
 }
 
-// ended is what each transport here has.
+// transport is what a transport for Raft implements here.
 type transport interface {
 	raft.Transport
 	raft.WithPreVote
@@ -56,9 +58,9 @@ type transport interface {
 }
 
 // on returns a transport on a layer, which ends with the test.
-func on(t testing.TB, l *tcpLayer) *Transport {
+func on(t testing.TB, l Layer) *Transport {
 	t.Helper()
-	transport := New(Options{Layer: l, Idle: 3, Timeout: 10 * time.Second, Logger: hclog.NewNullLogger()})
+	transport := New(Options{Layer: l, Idle: 3, Timeout: 10 * time.Second, Logger: nullLogger})
 	t.Cleanup(func() {
 		if err := transport.Close(); err != nil {
 			t.Error(err)
@@ -71,7 +73,7 @@ func on(t testing.TB, l *tcpLayer) *Transport {
 func raftsOwn(t testing.TB) transport {
 	t.Helper()
 	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: raftLayer{listen(t, Msgpack)}, MaxPool: 3, Timeout: 10 * time.Second, Logger: hclog.NewNullLogger(),
+		Stream: raftLayer{listen(t, Msgpack)}, MaxPool: 3, Timeout: 10 * time.Second, Logger: nullLogger,
 	})
 	t.Cleanup(func() {
 		if err := transport.Close(); err != nil {
