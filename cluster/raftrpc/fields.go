@@ -61,6 +61,7 @@ var errMalformed = errors.New("the message is malformed")
 // fields encodes or decodes the fields of a message, one after the other. Both
 // directions run through the same code, so that they cannot differ: numbers have
 // eight bytes, big-endian, and bytes have their length in four bytes before them.
+// Encoding only reads a message: Raft sends one message to several nodes at once.
 type fields struct {
 	decoding bool
 	b        []byte // what was encoded, or what is left to decode
@@ -115,9 +116,10 @@ func (f *fields) bool(v *bool) {
 	if *v {
 		b = 1
 	}
-	f.byte(&b)
-	f.failed = f.failed || b > 1
-	*v = b == 1
+	if f.byte(&b); f.decoding {
+		f.failed = f.failed || b > 1
+		*v = b == 1
+	}
 }
 
 // bytes decodes to a part of f.b. Empty bytes decode to nil.
@@ -142,8 +144,9 @@ func (f *fields) end() error {
 // number encodes an integer of another type than uint64.
 func number[T ~int | ~int64](f *fields, v *T) {
 	n := uint64(*v) //nolint:gosec // two's complement, both ways
-	f.uint64(&n)
-	*v = T(n) //nolint:gosec // as above
+	if f.uint64(&n); f.decoding {
+		*v = T(n) //nolint:gosec // as above
+	}
 }
 
 func (f *fields) header(h *raft.RPCHeader) {
