@@ -14,18 +14,11 @@ import (
 // other, and waits for the replies. cpu-ns/op is the time of both sides' processors,
 // which says more than ns/op on a busy machine.
 func BenchmarkAppendEntries(b *testing.B) {
-	pairs := []struct {
-		name string
-		make func(testing.TB) (from, to transport)
-	}{
-		{"raft", func(t testing.TB) (from, to transport) { return raftsOwn(t), raftsOwn(t) }},
-		{"msgpack", func(t testing.TB) (from, to transport) { return on(t, listen(t, Msgpack)), on(t, listen(t, Msgpack)) }},
-		{"frames", func(t testing.TB) (from, to transport) { return on(t, listen(t, Frames)), on(t, listen(t, Frames)) }},
-	}
+	pairs := []pair{{"raft", raftsOwn, raftsOwn}, {"msgpack", packed, packed}, {"frames", framed, framed}}
 	for _, size := range []struct{ entries, bytes int }{{0, 0}, {1, 1 << 10}, {1, 20 << 10}, {64, 20 << 10}, {7, 8 << 20}} {
 		for _, pair := range pairs {
 			b.Run(fmt.Sprintf("%dx%dKiB/%s", size.entries, size.bytes>>10, pair.name), func(b *testing.B) {
-				from, to := pair.make(b)
+				from, to := pair.from(b), pair.to(b)
 				answer(b, to, func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 5, LastLog: 7, Success: true}, nil) })
 				call := appendCall(size.entries, size.bytes)
 				b.SetBytes(int64(size.entries * size.bytes))
@@ -57,7 +50,7 @@ func cpu(b *testing.B) time.Duration {
 func appendCall(entries, size int) *raft.AppendEntriesRequest {
 	r := &raft.AppendEntriesRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("n1"), Addr: []byte("n1.example.com:7602")},
-		Term:      5, Leader: []byte("n1.example.com:7602"), PrevLogEntry: 100, PrevLogTerm: 5, LeaderCommitIndex: 100,
+		Term:      5, PrevLogEntry: 100, PrevLogTerm: 5, LeaderCommitIndex: 100,
 	}
 	for i := range entries {
 		r.Entries = append(r.Entries, &raft.Log{

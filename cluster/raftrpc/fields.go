@@ -162,7 +162,7 @@ func (f *fields) message(m any) {
 	case *raft.AppendEntriesRequest:
 		f.header(&m.RPCHeader)
 		f.uint64(&m.Term)
-		f.bytes(&m.Leader)
+		f.bytes(&m.Leader) //nolint:staticcheck // deprecated, and Raft still reads it
 		f.uint64(&m.PrevLogEntry)
 		f.uint64(&m.PrevLogTerm)
 		f.uint64(&m.LeaderCommitIndex)
@@ -175,7 +175,7 @@ func (f *fields) message(m any) {
 	case *raft.RequestVoteRequest:
 		f.header(&m.RPCHeader)
 		f.uint64(&m.Term)
-		f.bytes(&m.Candidate)
+		f.bytes(&m.Candidate) //nolint:staticcheck // as above
 		f.uint64(&m.LastLogIndex)
 		f.uint64(&m.LastLogTerm)
 		f.bool(&m.LeadershipTransfer)

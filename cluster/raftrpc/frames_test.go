@@ -28,11 +28,11 @@ func (t *tape) Read(b []byte) (int, error)  { return t.Reader.Read(b) }
 func (t *tape) Write(b []byte) (int, error) { return t.written.Write(b) }
 
 // encode returns the frame of a call.
-func encode(t testing.TB, request any) []byte {
-	t.Helper()
+func encode(tb testing.TB, request any) []byte {
+	tb.Helper()
 	to := new(tape)
 	if err := newFrames(to).writeCall(request); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return to.written.Bytes()
 }

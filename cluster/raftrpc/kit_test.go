@@ -19,11 +19,11 @@ type tcpLayer struct {
 	dialed   func(net.Conn) // sees each connection that it makes; nil sees none
 }
 
-func listen(t testing.TB, encoding Encoding) *tcpLayer {
-	t.Helper()
+func listen(tb testing.TB, encoding Encoding) *tcpLayer {
+	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &tcpLayer{Listener: l, encoding: encoding}
 }
@@ -58,34 +58,44 @@ type transport interface {
 }
 
 // on returns a transport on a layer, which ends with the test.
-func on(t testing.TB, l Layer) *Transport {
-	t.Helper()
+func on(tb testing.TB, l Layer) *Transport {
+	tb.Helper()
 	transport := New(Options{Layer: l, Idle: 3, Timeout: 10 * time.Second, Logger: nullLogger})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := transport.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return transport
 }
 
 // raftsOwn returns raft's own transport, as nodes of builds before frames have it.
-func raftsOwn(t testing.TB) transport {
-	t.Helper()
+func raftsOwn(tb testing.TB) transport {
+	tb.Helper()
 	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: raftLayer{listen(t, Msgpack)}, MaxPool: 3, Timeout: 10 * time.Second, Logger: nullLogger,
+		Stream: raftLayer{listen(tb, Msgpack)}, MaxPool: 3, Timeout: 10 * time.Second, Logger: nullLogger,
 	})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := transport.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return transport
 }
 
+// framed and packed return transports that know one encoding.
+func framed(tb testing.TB) transport { tb.Helper(); return on(tb, listen(tb, Frames)) }
+func packed(tb testing.TB) transport { tb.Helper(); return on(tb, listen(tb, Msgpack)) }
+
+// pair is two transports of one network.
+type pair struct {
+	name     string
+	from, to func(testing.TB) transport
+}
+
 // answer answers the calls to a transport until the test ends.
-func answer(t testing.TB, to raft.Transport, with func(raft.RPC)) {
-	t.Helper()
+func answer(tb testing.TB, to raft.Transport, with func(raft.RPC)) {
+	tb.Helper()
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -98,7 +108,7 @@ func answer(t testing.TB, to raft.Transport, with func(raft.RPC)) {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(stop)
 		<-stopped
 	})

@@ -26,7 +26,9 @@ type msgpack struct {
 func newMsgpack(c net.Conn) *msgpack {
 	m := &msgpack{in: bufio.NewReaderSize(c, msgpackBuffer), out: bufio.NewWriterSize(c, msgpackBuffer)}
 	m.dec = codec.NewDecoder(m.in, new(codec.MsgpackHandle))
-	m.enc = codec.NewEncoder(m.out, &codec.MsgpackHandle{BasicHandle: codec.BasicHandle{TimeNotBuiltin: true}})
+	encoded := new(codec.MsgpackHandle)
+	encoded.TimeNotBuiltin = true // times are as raft.NetworkTransport writes them
+	m.enc = codec.NewEncoder(m.out, encoded)
 	return m
 }
 

@@ -65,23 +65,23 @@ func filled[T any](seed int) *T {
 // pairs are two transports on one network, with all encodings.
 func pairs(t *testing.T, test func(t *testing.T, from, to transport)) {
 	t.Helper()
-	for name, pair := range map[string]func(t testing.TB) (from, to transport){
-		"frames":           func(t testing.TB) (from, to transport) { return on(t, listen(t, Frames)), on(t, listen(t, Frames)) },
-		"msgpack":          func(t testing.TB) (from, to transport) { return on(t, listen(t, Msgpack)), on(t, listen(t, Msgpack)) },
-		"to a node before": func(t testing.TB) (from, to transport) { return on(t, listen(t, Msgpack)), raftsOwn(t) },
-		"of a node before": func(t testing.TB) (from, to transport) { return raftsOwn(t), on(t, listen(t, Msgpack)) },
-		"frames, not TCP":  func(t testing.TB) (from, to transport) { return on(t, covered(t)), on(t, covered(t)) },
-		"all nodes before": func(t testing.TB) (from, to transport) { return raftsOwn(t), raftsOwn(t) }, // the test itself
+	for _, pair := range []pair{
+		{"frames", framed, framed},
+		{"msgpack", packed, packed},
+		{"to a node before", packed, raftsOwn},
+		{"of a node before", raftsOwn, packed},
+		{"frames, not TCP", covered, covered},
+		{"all nodes before", raftsOwn, raftsOwn}, // the test itself
 	} {
-		t.Run(name, func(t *testing.T) {
-			from, to := pair(t)
-			test(t, from, to)
-		})
+		t.Run(pair.name, func(t *testing.T) { test(t, pair.from(t), pair.to(t)) })
 	}
 }
 
-// covered returns a layer whose connections do not show that they are TCP, like TLS.
-func covered(t testing.TB) Layer { t.Helper(); return coveredLayer{listen(t, Frames)} }
+// covered returns a transport whose connections do not show that they are TCP, like TLS.
+func covered(tb testing.TB) transport {
+	tb.Helper()
+	return on(tb, coveredLayer{listen(tb, Frames)})
+}
 
 type coveredLayer struct{ *tcpLayer }
 
@@ -93,6 +93,7 @@ func (l coveredLayer) Dial(addr raft.ServerAddress) (net.Conn, Encoding, error) 
 // Each field of each message arrives: a newer Raft may have more of them.
 func TestEachFieldOfEachCallArrives(t *testing.T) {
 	pairs(t, func(t *testing.T, from, to transport) {
+		t.Helper()
 		for i, c := range []struct {
 			request, response any
 			call              func(request, response any) error
@@ -140,6 +141,7 @@ func TestEachFieldOfEachCallArrives(t *testing.T) {
 // Entries of all sizes arrive as they were, and none can grow into the next.
 func TestEntriesArriveAsTheyWere(t *testing.T) {
 	pairs(t, func(t *testing.T, from, to transport) {
+		t.Helper()
 		call := appendCall(0, 0)
 		for i, size := range []int{0, 1, 1 << 10, 0, sharedBytesMax, 1, sharedBytesMax + 1, 3*sharedBytesMax + 7, 100, 5 << 20, 0} {
 			e := &raft.Log{Index: uint64(i), Term: 9, Type: raft.LogNoop, Data: bytes.Repeat([]byte{byte(i)}, size)}
@@ -214,6 +216,7 @@ func TestARefusalLeavesTheConnection(t *testing.T) {
 // takes no calls.
 func TestHeartbeatsDoNotWaitForTheQueue(t *testing.T) {
 	pairs(t, func(t *testing.T, from, to transport) {
+		t.Helper()
 		to.SetHeartbeatHandler(func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 5}, nil) })
 		beat := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ID: []byte("n1"), Addr: []byte("a1")}, Term: 5}
 		for range 3 {
@@ -299,6 +302,7 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 func TestASnapshotFollowsItsCall(t *testing.T) {
 	state := bytes.Repeat([]byte("state "), 1<<20)
 	pairs(t, func(t *testing.T, from, to transport) {
+		t.Helper()
 		answer(t, to, func(rpc raft.RPC) {
 			got, err := io.ReadAll(rpc.Reader)
 			rpc.Respond(&raft.InstallSnapshotResponse{Success: err == nil && bytes.Equal(got, state)}, err)
