@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftrpc"
 )
 
 const (
@@ -28,8 +30,10 @@ type conn struct {
 	net.Conn
 	stream *Stream
 	peer   Identity
-	dialer bool // counts in stream.dialers; guarded by stream.mu
-	once   sync.Once
+	// encoding is that of Raft's calls, if the connection is for Raft.
+	encoding raftrpc.Encoding
+	dialer   bool // counts in stream.dialers; guarded by stream.mu
+	once     sync.Once
 }
 
 // noteDialer counts an accepted connection for Raft until it is closed.
@@ -69,6 +73,12 @@ func (c *conn) forget() (last bool) {
 	return !s.closed
 }
 
+// TCP returns the TCP connection that all bytes go to as they are, or nil.
+func (c *conn) TCP() *net.TCPConn {
+	t, _ := c.Conn.(*net.TCPConn) // a TLS connection is none
+	return t
+}
+
 // caller returns a short text that identifies the peer in log lines.
 func (c *conn) caller() string {
 	return hostOf(c.RemoteAddr()) + " " + c.peer.Node
@@ -102,14 +112,31 @@ func (l *incoming) Close() error { return nil }
 // Addr returns the address that others reach this node at.
 func (l *incoming) Addr() net.Addr { return l.stream.addr }
 
-// raftLayer implements raft.StreamLayer.
+// raftLayer implements raftrpc.Layer.
 type raftLayer struct{ *incoming }
+
+// Accept waits for a connection of another node's Raft.
+func (l raftLayer) Accept() (net.Conn, raftrpc.Encoding, error) {
+	return encoded(l.incoming.Accept())
+}
 
 // Dial connects to another node's Raft. It keeps trying for reachMax, so that it
 // finds a node that comes back at once. Raft itself waits up to 10 s after
 // failures, and fails at once if a connection is refused. Dial backs off from a
 // node that answers and refuses this node.
-func (l raftLayer) Dial(addr raft.ServerAddress, _ time.Duration) (net.Conn, error) {
+func (l raftLayer) Dial(addr raft.ServerAddress) (net.Conn, raftrpc.Encoding, error) {
+	return encoded(l.dial(addr))
+}
+
+// encoded returns c with the encoding of its calls.
+func encoded(c net.Conn, err error) (net.Conn, raftrpc.Encoding, error) {
+	if t, ok := c.(*conn); ok {
+		return c, t.encoding, err
+	}
+	return c, raftrpc.Msgpack, err
+}
+
+func (l raftLayer) dial(addr raft.ServerAddress) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.stream.dialing, reachMax)
 	defer cancel()
 	err := fmt.Errorf("dial %s: %w: it refused this node a moment ago", addr, ErrHandshake)

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/cluster/raftlog"
+	"dormouse/cluster/raftrpc"
 	"dormouse/internal/seededbug"
 )
 
@@ -61,15 +62,20 @@ type Guard struct {
 	committed atomic.Uint64
 }
 
-// Timeout bounds one Raft call. AppendEntries calls of 64 MiB fit at 7 MB/s.
-const Timeout = 10 * time.Second
+const (
+	// Timeout bounds one Raft call. AppendEntries calls of 64 MiB fit at 7 MB/s.
+	Timeout = 10 * time.Second
+	// AppendBytesMax bounds the entries of one AppendEntries call.
+	AppendBytesMax = raftrpc.AppendBytesMax
+	// idleMax bounds the connections to one node that wait for a Raft call: Raft
+	// sends it heartbeats, entries, and now and then a request for a vote.
+	idleMax = 3
+)
 
 // ServeRaft returns the transport for Raft over the connections of stream. Close
 // closes the stream too.
 func ServeRaft(stream *Stream, s *raftlog.Stores, raftLogger, logger hclog.Logger) *Guard {
-	network := noPipeline{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: raftLayer{stream.raft}, Timeout: Timeout, MaxPool: 3, Logger: raftLogger,
-	})}
+	network := raftrpc.New(raftrpc.Options{Layer: raftLayer{stream.raft}, Idle: idleMax, Timeout: Timeout, Logger: raftLogger})
 	g := newGuard(network, s, logger)
 	g.connected = stream.connected
 	if seededbug.Is(seededbug.AckedBeforeCommit) {

@@ -23,9 +23,10 @@ import (
 //	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ process ‖ addr ‖ text ‖ key ‖ nonce
 //
 // Each of the last eight is a length of two bytes, big-endian, and that many bytes.
-// The answer's text says why it refuses. If the acceptor does not know the dialer's
-// key, its verdict is verdictUnknownKey, and the handshake ends there: nothing of
-// the answer is proved. See proof.go for the proofs.
+// The answer's text says why it refuses. In a handshake for Raft that succeeds, the
+// texts agree on the encoding of calls (encoding.go). If the acceptor does not know
+// the dialer's key, its verdict is verdictUnknownKey, and the handshake ends there:
+// nothing of the answer is proved. See proof.go for the proofs.
 const (
 	helloMagic   = "DRMS"
 	helloVersion = 4

@@ -134,7 +134,12 @@ func (s *Stream) answer(c *conn) (kind byte, err error) {
 		return 0, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
 	verdict, why := s.self.judge(h, role, s.o.Removed)
-	answer := s.hello(verdict, why, keyField(own, id))
+	text := why
+	if verdict == verdictWelcome && h.kind == kindRaft {
+		text = s.accepts(h.text)
+		c.encoding = encodingOf(text)
+	}
+	answer := s.hello(verdict, text, keyField(own, id))
 	covered, err := transcript(c.Conn, h, answer)
 	if err != nil {
 		return 0, err
@@ -197,8 +202,11 @@ func (s *Stream) hello(kind byte, text, key string) hello {
 // introduce is the dialing side of a handshake.
 func (s *Stream) introduce(c *conn, addr string, kind byte) error {
 	own, id := s.o.Keys.Own()
-	mine := s.hello(kind, "", keyField(own, id))
-	answer, met, err := introduce(c.Conn, mine, s.o.Keys)
+	text := ""
+	if kind == kindRaft {
+		text = s.encodings
+	}
+	answer, met, err := introduce(c.Conn, s.hello(kind, text, keyField(own, id)), s.o.Keys)
 	if err != nil {
 		return err
 	}
@@ -219,6 +227,9 @@ func (s *Stream) introduce(c *conn, addr string, kind byte) error {
 		return err
 	}
 	c.peer = answer.identity(met.role)
+	if kind == kindRaft {
+		c.encoding = encodingOf(answer.text)
+	}
 	return c.SetDeadline(time.Time{})
 }
 

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftrpc"
 )
 
 // earlyAckMax bounds how long earlyAck waits for an answer.
@@ -11,14 +13,14 @@ const earlyAckMax = 100 * time.Millisecond
 
 // earlyAck is a transport that answers for a follower that does not answer. Only
 // programs with the build tag seeded use it.
-type earlyAck struct{ noPipeline }
+type earlyAck struct{ *raftrpc.Transport }
 
 // AppendEntries implements raft.Transport.
 func (t earlyAck) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	answer := make(chan *raft.AppendEntriesResponse, 1)
 	go func() {
 		var real raft.AppendEntriesResponse
-		if t.noPipeline.AppendEntries(id, target, args, &real) == nil {
+		if t.Transport.AppendEntries(id, target, args, &real) == nil {
 			answer <- &real
 		}
 	}()

@@ -93,6 +93,8 @@ type Stream struct {
 	refusals refusals   // addresses that refuse this node
 	rejected logLimiter // peers that this node refuses
 
+	encodings string // of Raft's calls that this node knows; "" in tests, as in builds before frames
+
 	raft, peers *incoming
 	handshaking handshaking
 	done        chan struct{} // closed by Close
@@ -124,6 +126,7 @@ func Listen(o Options, self *Self) (*Stream, error) {
 	s := &Stream{
 		o: o, self: self, listener: listener, addr: listener.Addr(), logger: o.Logger,
 		handshaking: handshaking{max: unverifiedMax},
+		encodings:   framesName,
 		done:        make(chan struct{}),
 		conns:       make(map[*conn]struct{}),
 		dialers:     make(map[string]int),

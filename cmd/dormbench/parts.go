@@ -31,7 +31,7 @@ var parts = []struct {
 	{"coding", []string{modpath.Path + "/proto", modpath.Path + "/internal/utf8pb", "google.golang.org/protobuf", "github.com/go-json-experiment/json"}},
 	{"state machine", []string{modpath.Path + "/fsm.", modpath.Path + "/fsm/", modpath.Path + "/storage."}},
 	{"the log", []string{modpath.Path + "/cluster/raftlog.", "github.com/hashicorp/raft-wal"}},
-	{"raft", []string{"github.com/hashicorp/raft.", "github.com/hashicorp/go-msgpack"}},
+	{"raft", []string{"github.com/hashicorp/raft.", "github.com/hashicorp/go-msgpack", modpath.Path + "/cluster/raftrpc."}},
 	{"proposer and router", []string{modpath.Path + "/cluster.", modpath.Path + "/cluster/", modpath.Path + "/router.", modpath.Path + "/store."}},
 	{"wire", []string{"google.golang.org/grpc", "golang.org/x/net/http2", modpath.Path + "/server/grpc.", modpath.Path + "/client."}},
 }

@@ -1,0 +1,102 @@
+package raftrpc
+
+import (
+	"io"
+	"net"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// Encoding is how calls are encoded on a connection.
+type Encoding byte
+
+const (
+	// Msgpack is the encoding of nodes that do not know frames.
+	Msgpack Encoding = iota
+	// Frames is described in frames.go.
+	Frames
+)
+
+// callCodec reads and writes the calls and replies of one connection, of which one is
+// under way at a time. After an error the connection is of no further use.
+type callCodec interface {
+	// writeCall writes a request. A snapshot is written to the connection after it.
+	writeCall(request any) error
+	// readReply reads a reply into response. If the other node replied with an
+	// error, refused is that.
+	readReply(response any) (refused, err error)
+	// readCall reads a request. body is the snapshot that follows it, or nil. Between
+	// two calls the end of the connection is io.EOF.
+	readCall() (request any, body io.Reader, err error)
+	// writeReply writes a reply.
+	writeReply(response raft.RPCResponse) error
+}
+
+// link is a connection to another node, or one that another node has made.
+type link struct {
+	callCodec
+	conn   net.Conn
+	target raft.ServerAddress // "" if the other node has made it
+}
+
+func newLink(c net.Conn, encoding Encoding, target raft.ServerAddress) *link {
+	l := &link{conn: c, target: target}
+	if encoding == Frames {
+		l.callCodec = newFrames(c)
+	} else {
+		l.callCodec = newMsgpack(c)
+	}
+	return l
+}
+
+func (l *link) close() { _ = l.conn.Close() } // what was written is answered, or not needed
+
+// pool keeps the connections to other nodes that no call uses.
+type pool struct {
+	most int // for one node
+
+	mu     sync.Mutex
+	idle   map[raft.ServerAddress][]*link // guarded by mu
+	closed bool                           // guarded by mu
+}
+
+// take returns a connection to target, or nil.
+func (p *pool) take(target raft.ServerAddress) *link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := p.idle[target]
+	if len(idle) == 0 {
+		return nil
+	}
+	last := len(idle) - 1
+	l := idle[last]
+	idle[last] = nil
+	if p.idle[target] = idle[:last]; last == 0 {
+		delete(p.idle, target)
+	}
+	return l
+}
+
+// put gives l back. It closes l if enough connections to that node are kept.
+func (p *pool) put(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || len(p.idle[l.target]) >= p.most {
+		l.close()
+		return
+	}
+	p.idle[l.target] = append(p.idle[l.target], l)
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, idle := range p.idle {
+		for _, l := range idle {
+			l.close()
+		}
+	}
+	clear(p.idle)
+}
