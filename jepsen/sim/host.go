@@ -298,6 +298,6 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	}
 	return node.Options{
 		Config: c, Keys: h.cluster.keys, Network: p.net, Servers: p.net, FS: disk.State(), LogFiles: disk.Log(),
-		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes, LateHTTP: true,
+		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes,
 	}
 }
