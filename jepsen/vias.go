@@ -67,6 +67,11 @@ func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
 		p.Client = c
 		return closer, err
 	}
+	if p.Via == workload.ViaHTTP {
+		c := r.overHTTP(p, nodes, "")
+		p.Client = c
+		return c, nil
+	}
 	c, err := r.stage.dial(p.Scope, p.Node == "", addresses(nodes)...)
 	p.Client = workload.GoClient{Client: c}
 	return c, err
@@ -87,16 +92,20 @@ type tokenStage interface {
 	dialAs(token, scope string, roam bool, addrs ...string) (*client.Client, error)
 }
 
-// dialAs returns a client for a process that calls with a token. An HTTP client that is bound to a node
-// makes each call once, so that its answer is the outcome; one that may use any node retries as
-// docs/http.md says.
+// overHTTP returns an HTTP client for a process. A client that is bound to a node makes each call once, so that
+// its answer is the outcome; one that may use any node retries as docs/http.md says.
+func (r *run) overHTTP(p *workload.Process, nodes []node, token string) byHTTP {
+	return byHTTP{httpclient.New(httpclient.Options{
+		URLs: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.url }) }, Token: token, ID: fmt.Sprintf("%s/%d/%d", p.Scope, p.ID, r.dialled.Add(1)),
+		Retries: p.Node == "", Transport: r.stage.web(), Attempted: workload.Attempted,
+	})}
+}
+
+// dialAs returns a client for a process that calls with a token.
 func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token string) (workload.Client, io.Closer, error) {
 	if p.Via == workload.ViaHTTP {
-		c := httpclient.New(httpclient.Options{
-			URLs: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.url }) }, Token: token, ID: fmt.Sprintf("%s/%d/%d", p.Scope, p.ID, r.dialled.Add(1)),
-			Retries: p.Node == "", Transport: d.web(), Attempted: workload.Attempted,
-		})
-		return byHTTP{c}, c, nil
+		c := r.overHTTP(p, nodes, token)
+		return c, c, nil
 	}
 	if p.Via == workload.ViaRedis {
 		c := redisclient.New(redisclient.Options{

@@ -19,6 +19,8 @@ type Cluster interface {
 	// Dial returns a client of these addresses. If roam is set, the client may also use
 	// other nodes that it learns of.
 	Dial(scope string, roam bool, addrs ...string) (*client.Client, error)
+	// Web returns how the HTTP calls of one process reach the nodes; nil if no process calls over HTTP.
+	Web() http.RoundTripper
 	// Plan returns the planned faults, for the record.
 	Plan() any
 	// Disturb executes the plan and returns once all faults are healed.
@@ -36,6 +38,7 @@ type Member struct {
 	Name string // of the host
 	ID   string // the node's id, which may change
 	GRPC string // address
+	URL  string // of the HTTP API; "" if it is not known
 }
 
 // RunWithin makes the calls of one run on a cluster that the caller keeps, and writes the
@@ -70,7 +73,7 @@ type within struct{ Cluster }
 func (w within) nodes() []node {
 	var nodes []node
 	for _, m := range w.Members() {
-		nodes = append(nodes, node{name: m.Name, id: m.ID, grpc: m.GRPC})
+		nodes = append(nodes, node{name: m.Name, id: m.ID, grpc: m.GRPC, url: m.URL})
 	}
 	return nodes
 }
@@ -79,8 +82,7 @@ func (w within) dial(scope string, roam bool, addrs ...string) (*client.Client, 
 	return w.Dial(scope, roam, addrs...)
 }
 
-// web implements stage: all processes call over gRPC.
-func (w within) web() http.RoundTripper { return nil }
+func (w within) web() http.RoundTripper { return w.Web() }
 
 // command implements stage: no process runs dormctl.
 func (w within) command([]string) command.Run { return nil }

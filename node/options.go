@@ -38,7 +38,6 @@ type Options struct {
 	Handlers map[string]instance.GoHandler // for managers of kind go
 	Spans    sdktrace.SpanExporter         // takes the spans of calls; nil means as configured
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
-	LateHTTP bool                          // make the routes of HTTP at the first request, which takes 10 ms: for simulations that start many nodes
 	Logger   hclog.Logger                  // nil means as configured, to standard error
 
 	// RootToken is called with the cluster's first token, if this node creates it and the

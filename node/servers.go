@@ -42,7 +42,7 @@ func (n *Node) openServers() error {
 		StateSum: stateSum(n), Settings: settings(n), AuditLog: recentAudit(n), Log: n.log.Bytes, SlowCalls: n.slow.last, Profile: profile,
 		History: n.metrics.history.Snapshot, Console: console(n), Peers: pagePeers(n),
 	}
-	handler, err := newREST(n.o.LateHTTP, service, operator, over)
+	handler, err := rest.New(service, operator, over)
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
 	}
@@ -68,14 +68,6 @@ func (n *Node) openServers() error {
 	return openRedis(n, service, redis.Options{
 		Scope: c.Redis.Scope, Auth: auth, Audit: auditor, Bytes: bytes, Logger: n.logger.Named("redis"), Version: version.String(), Node: c.Node.ID,
 	})
-}
-
-// newREST returns the handler of HTTP.
-func newREST(late bool, service agent.Service, operator layout.Operator, o rest.Options) (http.Handler, error) {
-	if late {
-		return rest.Late(service, operator, o), nil
-	}
-	return rest.New(service, operator, o)
 }
 
 // openRedis creates the server that speaks the protocol of Redis and opens its listener.

@@ -106,6 +106,9 @@ func New(o Options) (*Gossip, error) {
 			c.AdvertisePort = c.BindPort
 		}
 	}
+	transport, open := hold(c.Transport)
+	defer open()
+	c.Transport = transport
 	if g.list, err = memberlist.Create(c); err != nil {
 		if sockets != nil {
 			err = errors.Join(err, sockets.Shutdown())

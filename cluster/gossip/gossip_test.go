@@ -3,6 +3,7 @@ package gossip_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/memberlist"
 
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/gossip/gossiptest"
@@ -349,3 +352,43 @@ func TestOnRealSocketsTwoNodesMeet(t *testing.T) {
 }
 
 func FuzzMeta(f *testing.F) { gossip.FuzzCard(f) }
+
+// early is a transport that gets a packet before its node has started. memberlist asks it for the address while it
+// starts, after it has begun to listen.
+type early struct {
+	gossip.Transport
+	packets chan *memberlist.Packet
+	left    int // packets that were not taken when the address was last asked for
+}
+
+func (e *early) PacketCh() <-chan *memberlist.Packet { return e.packets }
+
+func (e *early) FinalAdvertiseAddr(ip string, port int) (net.IP, int, error) {
+	time.Sleep(time.Second)
+	e.left = len(e.packets)
+	return e.Transport.FinalAdvertiseAddr(ip, port)
+}
+
+// What others still gossip of an earlier life could make memberlist list the node itself as dead, and forget it.
+func TestANodeTakesNoPacketBeforeItKnowsItselfSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport, err := gossiptest.New().Listen(addr(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &early{Transport: transport, packets: make(chan *memberlist.Packet, 1)}
+		e.packets <- &memberlist.Packet{Buf: []byte("not encrypted"), From: &net.UDPAddr{}}
+		g, err := gossip.New(gossip.Options{Name: "n0", Incarnation: "life-1", BindAddr: addr(0), Keys: testKeys, Transport: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Drop() //nolint:errcheck // in memory
+		if e.left != 1 {
+			t.Error("the packet was taken while the node started")
+		}
+		time.Sleep(time.Second)
+		if len(e.packets) != 0 {
+			t.Error("the packet was not taken after the node had started")
+		}
+	})
+}

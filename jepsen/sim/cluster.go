@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -123,7 +124,7 @@ func (c *Cluster) Members() []jepsen.Member {
 	var all []jepsen.Member
 	for _, h := range c.hosts {
 		if h.node() != nil {
-			all = append(all, jepsen.Member{Name: h.name, ID: h.nodeID(), GRPC: h.name + ":grpc"})
+			all = append(all, jepsen.Member{Name: h.name, ID: h.nodeID(), GRPC: h.name + ":grpc", URL: "http://" + h.name + httpPort})
 		}
 	}
 	return all
@@ -141,6 +142,19 @@ func (c *Cluster) Dial(scope string, roam bool, addrs ...string) (*client.Client
 			}),
 		},
 	})
+}
+
+// dialMax bounds how long an HTTP call waits for a connection: the transport goes on with a dial
+// after the call that asked for it has ended.
+const dialMax = 10 * time.Second
+
+// Web implements jepsen.Cluster. Each process has connections of its own.
+func (c *Cluster) Web() http.RoundTripper {
+	return &http.Transport{DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, dialMax)
+		defer cancel()
+		return c.clients.Dial(ctx, addr)
+	}}
 }
 
 // Plan implements jepsen.Cluster.

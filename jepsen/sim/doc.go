@@ -4,6 +4,6 @@
 // same seed gives the same run, bit for bit.
 //
 // The nodes are node.Node, whole: Raft, the state machine on Pebble, placement, instances,
-// gossip and the servers. The clients are package client's, over gRPC. The workloads and
-// the judges are those of package jepsen.
+// gossip and the servers. The clients are package client's, over gRPC, and
+// jepsen/httpclient's, over HTTP. The workloads and the judges are those of package jepsen.
 package sim

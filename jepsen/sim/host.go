@@ -266,15 +266,19 @@ func (h *host) currentDisk() *simdisk.Disk {
 	return h.disk
 }
 
-// gossipPort is the port of gossip, of the host's IP.
-const gossipPort = ":7603"
+const (
+	// gossipPort is the port of gossip, of the host's IP.
+	gossipPort = ":7603"
+	// httpPort is the port of HTTP: a URL takes no name for a port.
+	httpPort = ":7600"
+)
 
 // options returns the options of a new process. The caller holds mu.
 func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	c := config.Default()
 	c.Node.ID, c.Node.Ephemeral, c.Node.StopTimeout = id, true, 2*time.Second
 	c.Raft.Addr, c.Raft.Advertise = h.name+":raft", h.name+":raft"
-	c.HTTP.Addr, c.HTTP.Advertise = h.name+":http", h.name+":http"
+	c.HTTP.Addr, c.HTTP.Advertise = h.name+httpPort, h.name+httpPort
 	c.GRPC.Addr, c.GRPC.Advertise = h.name+":grpc", h.name+":grpc"
 	c.Gossip.Addr, c.Gossip.Advertise = h.ip+gossipPort, h.ip+gossipPort
 	c.Auth.Mode, c.Tracing.Sample, c.Log.SlowCall = config.AuthOff, 0, 0
@@ -294,6 +298,6 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	}
 	return node.Options{
 		Config: c, Keys: h.cluster.keys, Network: p.net, Servers: p.net, FS: disk.State(), LogFiles: disk.Log(),
-		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes, LateHTTP: true,
+		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes,
 	}
 }

@@ -58,6 +58,8 @@ var hunts = []Hunt{
 	{Bug: seededbug.NoDedupe, Workloads: []string{"turn"}},
 	{Bug: seededbug.RetryWithFreshID, Workloads: []string{"turn"}},
 	{Bug: seededbug.TimeoutAsRefused, Workloads: []string{"turn"}},
+	{Bug: seededbug.HTTP200ForUnknown, Workloads: []string{"set"}},
+	{Bug: seededbug.HTTPTimeoutAsRefused, Workloads: []string{"set"}},
 	{Bug: seededbug.UnheardIsRemoved, Workloads: []string{"turn"}},
 	{Bug: seededbug.ReviewsLostInSnapshot, Workloads: []string{"review"}, Nemeses: []string{"kill", "partition"}},
 	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{"turn"}, Nemeses: []string{"partition"}},

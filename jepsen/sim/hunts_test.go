@@ -10,10 +10,8 @@ import (
 // notHunted are the bugs that no simulation meets, with the reason.
 var notHunted = map[seededbug.Bug]string{
 	seededbug.UnappliedTurnStays:  "needs programs, which a simulation does not have",
-	"http-200-for-unknown":        "needs callers over HTTP, which a simulation does not have",
 	seededbug.RevokedTokenCommits: "needs nodes that ask for tokens, which a simulation does not have",
 	seededbug.RevokedTokenReads:   "needs nodes that ask for tokens, which a simulation does not have",
-	"http-timeout-as-refused":     "needs callers over HTTP, which a simulation does not have",
 }
 
 func TestEveryBugIsHuntedOnce(t *testing.T) {

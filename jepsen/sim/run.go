@@ -152,11 +152,11 @@ const pulseEvery = time.Second
 
 const (
 	// collectEvery is the virtual time between two looks at whether garbage must be collected.
-	collectEvery = 5 * time.Second
+	collectEvery = 2 * time.Second
 	// collectNotes is how many notes of the trace lie between two collections. Notes repeat
 	// themselves from run to run, and the size of the heap does not. A small heap is fast: memory
 	// that is used for the first time costs more than a collection.
-	collectNotes = 5_000
+	collectNotes = 1_500
 )
 
 // collect collects garbage while all other goroutines wait, at times of the bubble's clock.

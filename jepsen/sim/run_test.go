@@ -35,6 +35,16 @@ func TestARunWithoutTheOverlayIsJudgedSim(t *testing.T) {
 	if !strings.Contains(lines.String(), " fault ") || !strings.Contains(lines.String(), " message clients>n1 ") {
 		t.Error("the trace lacks faults or messages")
 	}
+	all, overHTTP := 0, 0
+	for line := range bytes.Lines(r.File) {
+		if bytes.Contains(line, []byte(`"workload":"register"`)) && bytes.Contains(line, []byte(`"invoke":{`)) {
+			all++
+			overHTTP += bytes.Count(line, []byte(`"via":"http"`))
+		}
+	}
+	if overHTTP*4 < all || overHTTP*4 > all*3 {
+		t.Errorf("%d of %d calls on registers were made over HTTP", overHTTP, all)
+	}
 }
 
 func TestThePlanFollowsFromTheSeed(t *testing.T) {

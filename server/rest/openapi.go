@@ -124,13 +124,15 @@ var headerSchemas = map[string]*huma.Schema{
 	headerIdempotency: {Type: huma.TypeString, MinLength: &one, MaxLength: &keyMax},
 }
 
-// documentConfig returns a huma configuration without any routes of its own.
-func documentConfig(version string) huma.Config {
-	return huma.Config{OpenAPI: openapi.New(version, newSchemas())}
+// description is the OpenAPI document while it is made.
+type description struct {
+	document *huma.OpenAPI
+	taken    []*huma.Schema // schemas of request bodies
+	given    []*huma.Schema // schemas of answers
 }
 
 // operation returns the documentation of a route.
-func (f *api) operation(rt *route, body any) *huma.Operation {
+func (d *description) operation(rt *route, body any) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: rt.id,
 		Method:      rt.method,
@@ -141,7 +143,7 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 		Parameters:  rt.parameters(),
 	}
 	if _, without := body.(*none); !without || rt.accepts != nil {
-		op.RequestBody = f.documentBody(rt, body)
+		op.RequestBody = d.documentBody(rt, body)
 	}
 	if rule := access.OfRoute(rt.id); rule.Open() {
 		op.Security = []map[string][]string{}
@@ -152,14 +154,14 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 	if success == 0 {
 		success = http.StatusOK
 	}
-	op.Responses = map[string]*huma.Response{strconv.Itoa(success): f.documentAnswer(rt, success)}
+	op.Responses = map[string]*huma.Response{strconv.Itoa(success): d.documentAnswer(rt, success)}
 	if rt.creates {
-		created := f.documentAnswer(rt, http.StatusCreated)
+		created := d.documentAnswer(rt, http.StatusCreated)
 		created.Headers["Location"] = &huma.Header{Description: "The path of what was created", Schema: &anyString}
 		op.Responses[strconv.Itoa(http.StatusCreated)] = created
 	}
 	if rt.follows {
-		accepted := f.documentAnswer(rt, http.StatusAccepted)
+		accepted := d.documentAnswer(rt, http.StatusAccepted)
 		accepted.Headers["Location"] = &huma.Header{Description: "The path of the receipt", Schema: &anyString}
 		op.Responses[strconv.Itoa(http.StatusAccepted)] = accepted
 	}
@@ -169,27 +171,27 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 }
 
 // schema returns a reference to the schema of v's type.
-func (f *api) schema(v any) *huma.Schema {
+func (d *description) schema(v any) *huma.Schema {
 	t := reflect.TypeOf(v)
-	return f.api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
+	return d.document.Components.Schemas.Schema(t, true, t.Name())
 }
 
-func (f *api) documentBody(rt *route, body any) *huma.RequestBody {
+func (d *description) documentBody(rt *route, body any) *huma.RequestBody {
 	documented := &huma.RequestBody{Required: rt.bodyNeeded, Content: map[string]*huma.MediaType{}}
 	for _, kind := range rt.types() {
 		schema := &media
 		if kind == anyMedia {
 			kind = bytesMedia
 		} else {
-			schema = f.schema(body)
-			f.taken = append(f.taken, schema)
+			schema = d.schema(body)
+			d.taken = append(d.taken, schema)
 		}
 		documented.Content[kind] = &huma.MediaType{Schema: schema}
 	}
 	return documented
 }
 
-func (f *api) documentAnswer(rt *route, status int) *huma.Response {
+func (d *description) documentAnswer(rt *route, status int) *huma.Response {
 	answer := &huma.Response{Description: http.StatusText(status), Headers: map[string]*huma.Param{}}
 	answer.Headers[headerIndex] = &huma.Header{Description: "The log index that the answer is of, or the newest that this node has applied", Schema: &wholeNumber}
 	if rt.effect != plain {
@@ -204,11 +206,11 @@ func (f *api) documentAnswer(rt *route, status int) *huma.Response {
 	}
 	switch {
 	case rt.answers != nil:
-		schema := f.schema(rt.answers)
-		f.given = append(f.given, schema)
+		schema := d.schema(rt.answers)
+		d.given = append(d.given, schema)
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
 	case rt.events != nil:
-		answer.Content = map[string]*huma.MediaType{rt.media: f.documentEvents(rt)}
+		answer.Content = map[string]*huma.MediaType{rt.media: d.documentEvents(rt)}
 	case rt.media == anyMedia:
 		answer.Content = map[string]*huma.MediaType{bytesMedia: {Schema: &media}}
 	case rt.media == "application/json":
@@ -223,16 +225,16 @@ func (f *api) documentAnswer(rt *route, status int) *huma.Response {
 
 // documentEvents returns the documentation of a stream. Its schema is that of the data of an event,
 // which generated clients pass on; x-dormouse-events names the schema of each kind of event.
-func (f *api) documentEvents(rt *route) *huma.MediaType {
+func (d *description) documentEvents(rt *route) *huma.MediaType {
 	schema, kinds := &huma.Schema{}, map[string]string{}
 	var seen []string
 	for _, kind := range slices.Sorted(maps.Keys(rt.events)) {
-		data := f.schema(rt.events[kind])
+		data := d.schema(rt.events[kind])
 		kinds[kind] = data.Ref
 		if !slices.Contains(seen, data.Ref) {
 			seen = append(seen, data.Ref)
 			schema.AnyOf = append(schema.AnyOf, data)
-			f.given = append(f.given, data)
+			d.given = append(d.given, data)
 		}
 	}
 	schema.Description = "The data of an event, by its kind: " + strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
@@ -290,7 +292,7 @@ func (rt *route) headers() []string {
 	return names
 }
 
-// routeDocument serves the document of all routes registered before. It is encoded at the first
+// routeDocument serves the document of all routes registered before. It is made at the first
 // request, because that takes longer than the rest of a node's start.
 func (f *api) routeDocument() {
 	register(f, route{
@@ -304,22 +306,29 @@ func (f *api) routeDocument() {
 		f.send(c.w, http.StatusOK, "application/json", document)
 		return nil
 	})
-	schemas := f.api.OpenAPI().Components.Schemas
+	f.document = sync.OnceValues(f.describe)
+}
+
+// describe returns the document of all routes.
+func (f *api) describe() ([]byte, error) {
+	d := &description{document: openapi.New(f.options.Version, newSchemas())}
+	for _, add := range f.described {
+		add(d)
+	}
+	schemas := d.document.Components.Schemas
 	allowNulls(schemas)
 	addEmbedded(schemas)
 	asked, given := map[string]bool{}, map[string]bool{}
-	for _, schema := range f.taken {
+	for _, schema := range d.taken {
 		openapi.Request(schemas, schema, asked)
 	}
-	problem := f.schema(document.Problem{})
-	for _, schema := range append(f.given, problem) {
+	problem := d.schema(document.Problem{})
+	for _, schema := range append(d.given, problem) {
 		openapi.Answer(schemas, schema, given)
 	}
-	f.document = sync.OnceValues(func() ([]byte, error) {
-		document, err := json.Marshal(f.api.OpenAPI())
-		if err != nil {
-			return nil, fmt.Errorf("rest: encode the OpenAPI document: %w", err)
-		}
-		return document, nil
-	})
+	encoded, err := json.Marshal(d.document)
+	if err != nil {
+		return nil, fmt.Errorf("rest: encode the OpenAPI document: %w", err)
+	}
+	return encoded, nil
 }

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
 	"go.opentelemetry.io/otel/trace"
 
@@ -109,16 +107,14 @@ const (
 
 // api is the state that the routes share.
 type api struct {
-	service  agent.Service
-	operator layout.Operator
-	options  Options
-	api      huma.API
-	mux      *http.ServeMux
-	document func() ([]byte, error) // /openapi.json, of all routes
-	taken    []*huma.Schema         // schemas of request bodies
-	given    []*huma.Schema         // schemas of answers
-	origins  *http.CrossOriginProtection
-	allowed  map[string]bool // origins
+	service   agent.Service
+	operator  layout.Operator
+	options   Options
+	mux       *http.ServeMux
+	document  func() ([]byte, error) // /openapi.json, of all routes
+	described []func(*description)   // add the routes to the document
+	origins   *http.CrossOriginProtection
+	allowed   map[string]bool // origins
 
 	calls     *budget.Pool // one per call
 	watches   *budget.Pool // one per watch
@@ -169,7 +165,6 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	for _, origin := range o.Origins {
 		f.allowed[origin] = true
 	}
-	f.api = humago.New(f.mux, documentConfig(o.Version))
 	routeCommits(f)
 	routeReads(f)
 	routeValues(f)
@@ -202,7 +197,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	return f, nil
 }
 
-// Server returns an http.Server with the API's limits, for a handler from New or Late. On shutdown watches
+// Server returns an http.Server with the API's limits, for a handler from New. On shutdown watches
 // end at once, and calls may finish. It has no read or write timeout, since net/http counts the
 // duration of a call into both: bodies, answers and streams have their own deadlines.
 func Server(handler http.Handler) *http.Server {

@@ -87,8 +87,7 @@ func (rt *route) takes(name string) bool {
 // register adds an operation. Its handler takes a body of type B, and either writes its own answer
 // or returns an error.
 func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
-	op := f.operation(&rt, new(B))
-	f.api.OpenAPI().AddOperation(op)
+	f.described = append(f.described, func(d *description) { d.document.AddOperation(d.operation(&rt, new(B))) })
 	secret, read := rt.tag == "tokens" || rt.id == "create-join-token", rt.method == http.MethodGet || rt.effect == reads
 	f.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 		out := w.(*routing).found() // ServeHTTP created it
