@@ -43,6 +43,7 @@ type link struct {
 	broken  bool               // guarded by mu; accepts no more calls
 	queue   []*flight          // guarded by mu; not sent yet
 	flying  map[uint64]*flight // guarded by mu; by message id, including queued ones
+	handing bool               // guarded by mu; the reader is handing replies to their callers, and wakes the writer afterwards
 	nextID  uint64             // guarded by mu
 	heard   time.Time          // guarded by mu; time of the last frame
 	looking bool               // guarded by mu; see pool.look
@@ -75,13 +76,18 @@ func (l *link) enqueue(f *flight) bool {
 	f.msg.Id = l.nextID
 	l.flying[f.msg.Id] = f
 	l.queue = append(l.queue, f)
-	if len(l.queue) == 1 {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+	if len(l.queue) == 1 && !l.handing {
+		l.nudge()
 	}
 	return true
+}
+
+// nudge wakes the writer.
+func (l *link) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
 }
 
 // drop removes f and reports whether it was sent; if not, it never will be.
@@ -158,11 +164,19 @@ func (l *link) read() {
 			flights[i] = l.flying[r.GetId()]
 			delete(l.flying, r.GetId())
 		}
+		l.handing = true // callers call again at once: their calls share a frame
 		l.mu.Unlock()
 		for i, f := range flights {
 			if f != nil {
 				f.call.replied(f, replies[i])
 			}
+		}
+		l.mu.Lock()
+		l.handing = false
+		waiting := len(l.queue) > 0
+		l.mu.Unlock()
+		if waiting {
+			l.nudge()
 		}
 	}
 }
@@ -172,9 +186,7 @@ func (l *link) write() {
 	for {
 		select {
 		case <-l.wake:
-			// Let the callers that are ready to run add their calls. It costs a single
-			// caller nothing.
-			runtime.Gosched()
+			l.gather()
 		case <-l.stream.Context().Done():
 			return
 		}
@@ -196,6 +208,17 @@ func (l *link) write() {
 			}
 			clear(batch)
 		}
+	}
+}
+
+// gather lets the callers that are ready to run add their calls. It costs a single
+// caller nothing.
+func (l *link) gather() {
+	for before, waiting := -1, 0; waiting > before; {
+		runtime.Gosched()
+		l.mu.Lock()
+		before, waiting = waiting, len(l.queue)
+		l.mu.Unlock()
 	}
 }
 
