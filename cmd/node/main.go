@@ -14,6 +14,7 @@ import (
 )
 
 func main() {
+	calmMonitor(os.Environ())
 	syscall.Umask(0o077) // all files of the data directory are for their owner only
 	// Two signals matter: the first requests a stop, the second forces it.
 	signals := make(chan os.Signal, 2)

@@ -11,7 +11,8 @@ type Plan struct {
 	Entries   int64 // the newest entries of the log
 	Indexes   int64 // indexes of agents' memories
 
-	Go int64 // Go's memory limit: its heap has all caches but the engine's
+	Go   int64 // Go's memory limit: its heap has all caches but the engine's
+	GOGC int   // how far Go's heap grows before it is collected, in percent of what lives, below that limit
 }
 
 const (
@@ -39,6 +40,11 @@ const (
 	memTableLeast = 1 << 20
 	// memTablePart of the engine's memory is one memtable: usually there are two.
 	memTablePart = 4
+
+	// The heap grows by gogcLeast percent, which is Go's default, for each gogcFor of the budget, up
+	// to gogcMost: collections cost CPU, and memory that there is costs nothing (ADR 49).
+	gogcLeast, gogcMost = 100, 400
+	gogcFor             = 1 << 30
 )
 
 // cachesMost returns the share of a small budget that the caches have: seven sixteenths, since their
@@ -61,6 +67,7 @@ func Divide(b Budget, engine int64) Plan {
 		p.MemTable = uint64(min(max(p.Engine/memTablePart, memTableLeast), memTableMost))
 	}
 	p.Go = goLimit(b.Bytes, p.Engine)
+	p.GOGC = int(min(max(b.Bytes/gogcFor*gogcLeast, gogcLeast), gogcMost))
 	return p
 }
 

@@ -9,7 +9,7 @@ func TestTheCachesOf512MiBAreThoseThatWereMeasured(t *testing.T) {
 	want := Plan{
 		Budget: Budget{512 * mib, Setting},
 		Engine: 128 * mib, MemTable: 32 * mib, ApplyRows: 32 * mib, ReadRows: 32 * mib, Entries: 32 * mib, Indexes: 64 * mib,
-		Go: 512*mib/10*9 - 128*mib,
+		Go: 512*mib/10*9 - 128*mib, GOGC: 100,
 	}
 	if got := Divide(want.Budget, 0); got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -25,6 +25,14 @@ func TestLargeBudgetsGiveAQuarterToTheCaches(t *testing.T) {
 		}
 		if p.Entries > entriesMost || p.MemTable != memTableMost {
 			t.Errorf("%v: %+v", b, p)
+		}
+	}
+}
+
+func TestTheHeapGrowsFurtherWhereThereIsMemory(t *testing.T) {
+	for bytes, want := range map[int64]int{1: 100, 2<<30 - 1: 100, 2 << 30: 200, 3 << 30: 300, 4 << 30: 400, 1 << 40: 400} {
+		if got := Divide(Budget{bytes, Machine}, 0).GOGC; got != want {
+			t.Errorf("%d bytes: %d, want %d", bytes, got, want)
 		}
 	}
 }
