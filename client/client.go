@@ -77,7 +77,7 @@ func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agen
 	k.start()
 }
 
-// prepare returns the call of a commit, which is to be started. If the client has no
+// prepare returns the call of a commit, before it starts. If the client has no
 // free slot, it blocks until ctx ends. An error means that nothing was sent.
 func (c *Client) prepare(ctx context.Context, commit agent.Commit) (*call, error) {
 	if commit.Scope == "" {
