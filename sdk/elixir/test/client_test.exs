@@ -52,6 +52,13 @@ defmodule Dormouse.ClientTest do
       end
     end
 
+    test "a write is unknown, and a read refused, after an answer that is no JSON" do
+      {client, got} = scripted([{200, "application/json", [], ~s({"revision": 1)}])
+      assert {:error, %Unknown{idempotency_key: key}} = Checkpoints.put(client, "k", %{state: %{}})
+      assert key == hd(got.()).headers["idempotency-key"]
+      assert {:error, %Refused{code: "internal"}} = Checkpoints.get(client, "k")
+    end
+
     test "a refusal of the state machine is final" do
       {client, got} = scripted([:lost, problem("revision_mismatch", 409, %{revision: 7})])
 

@@ -145,7 +145,7 @@ defmodule Dormouse.Transport do
         {:ok, response, body} ->
           if response.close, do: HTTP.close(connection), else: Server.keep(call.client.server, shared.endpoint, connection)
           if shared.cluster == nil and response.headers["dormouse-cluster"], do: Server.joined(call.client.server, response.headers["dormouse-cluster"])
-          answer(response, body)
+          answer(call, response, body)
 
         {:error, reason} ->
           HTTP.close(connection)
@@ -172,11 +172,19 @@ defmodule Dormouse.Transport do
     end
   end
 
-  defp answer(%{status: status} = response, body) when status in 200..299 do
-    {:ok, %Dormouse.Answer{status: status, headers: response.headers, index: String.to_integer(response.headers["dormouse-index"] || "0"), data: body}}
+  defp answer(call, %{status: status} = response, body) when status in 200..299 do
+    {:ok,
+     %Dormouse.Answer{
+       status: status,
+       headers: response.headers,
+       index: String.to_integer(response.headers["dormouse-index"] || "0"),
+       data: body,
+       idempotency_key: call.key,
+       write: call.write
+     }}
   end
 
-  defp answer(response, body), do: {:error, Refused.new(problem(response.status, body))}
+  defp answer(_call, response, body), do: {:error, Refused.new(problem(response.status, body))}
 
   @doc "Returns the problem of an answer. An answer of a proxy may have none."
   def problem(status, text) do
