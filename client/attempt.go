@@ -23,6 +23,7 @@ func (k *call) attempt() *outcome {
 		}
 		now := time.Now()
 		if link == nil {
+			k.waited = true
 			k.wakeIn(k.end.Sub(now)) // unless the pool resumes it
 			return nil
 		}
@@ -30,30 +31,35 @@ func (k *call) attempt() *outcome {
 		if wait <= 0 {
 			return k.expired()
 		}
-		msg := k.message(now, wait)
-		if msg == nil {
+		f := &k.first
+		if f.call != nil { // the writer may still use it
+			f = &flight{}
+		}
+		f.call, f.link, f.since, f.until = k, link, now, now.Add(wait)
+		if !k.message(&f.msg, now, wait) {
 			return k.expired()
 		}
-		size := msg.EncodedSize()
-		if size > convert.CallBytesMax && !k.undecided {
-			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, convert.CallBytesMax)}
+		f.size = f.msg.EncodedSize()
+		if f.size > convert.CallBytesMax && !k.undecided {
+			return &outcome{err: agent.TooLarge("call", "call_bytes_max", f.size, convert.CallBytesMax)}
 		}
-		f := &flight{call: k, link: link, msg: msg, size: size, since: now, until: now.Add(wait)}
-		if link.enqueue(f) {
+		k.next = now.Add(min(wait, k.client.o.Silence))
+		if link.enqueue(f, k.next) {
 			k.attempts++
 			k.flight = f
-			k.wakeIn(min(wait, k.client.o.Silence))
 			return nil
 		}
 	}
 }
 
-// message returns the next attempt's message, or nil if the window of the request id
-// is over.
-func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
-	timeout := uint64(max(1, wait.Milliseconds()))
+// message fills in the next attempt's message. It returns false if the window of the
+// request id is over.
+func (k *call) message(m *apipb.Call, now time.Time, wait time.Duration) bool {
+	m.TimeoutMs = uint64(max(1, wait.Milliseconds()))
+	m.Traceparent, m.Tracestate = k.trace.Parent, k.trace.State
 	if k.read != nil {
-		return &apipb.Call{Call: &apipb.Call_Read{Read: k.read}, TimeoutMs: timeout, Traceparent: k.trace.Parent, Tracestate: k.trace.State}
+		m.Call = &apipb.Call_Read{Read: k.read}
+		return true
 	}
 	commit := k.commit
 	if k.attempts > 0 {
@@ -64,7 +70,7 @@ func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 		// Whole milliseconds, rounded down: never longer than the rest of the window.
 		left := (ttl - now.Sub(k.started)).Milliseconds()
 		if left <= 0 {
-			return nil
+			return false
 		}
 		// A copy: the message of an earlier attempt may still be in use by the writer.
 		r := &apipb.Request{Client: commit.Request.Client, Seq: commit.Request.Seq, Low: commit.Request.Low, TtlMs: uint64(left)}
@@ -76,7 +82,8 @@ func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 		}
 		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}
 	}
-	return &apipb.Call{Call: &apipb.Call_Commit{Commit: commit}, TimeoutMs: timeout, Traceparent: k.trace.Parent, Tracestate: k.trace.State}
+	m.Call = &apipb.Call_Commit{Commit: commit}
+	return true
 }
 
 // lost records that f will not be answered. mu is held.
@@ -160,6 +167,7 @@ func (k *call) later(atLeast time.Duration) *outcome {
 	if !k.undecided && time.Until(k.end) <= wait {
 		return k.expired() // not applied, and no time for another attempt: return now
 	}
+	k.waited = true
 	if !k.client.pool.rest(k) {
 		return k.expired()
 	}

@@ -46,9 +46,10 @@ type call struct {
 	ctx     context.Context      //nolint:containedctx // the caller's, with a deadline
 	commit  *apipb.CommitRequest // either commit or read is set
 	read    *apipb.ReadRequest
-	done    func(outcome)
-	ttl     time.Duration // of the request id, as given by the caller
-	seq     uint64        // number in the request window; 0 if the caller set the request id
+	done    func(agent.Result, error) // of Submit; nil if came is set
+	came    chan outcome              // capacity 1: gets the outcome
+	ttl     time.Duration             // of the request id, as given by the caller
+	seq     uint64                    // number in the request window; 0 if the caller set the request id
 	started time.Time
 	span    trace.Span      // below the caller's, if that is recorded
 	trace   tracing.Context // of span, for the node
@@ -58,19 +59,50 @@ type call struct {
 
 	mu        sync.Mutex
 	settled   bool           // guarded by mu, like all fields below
+	waited    bool           // it has been in one of the pool's queues
 	undecided bool           // an attempt may have been applied
 	last      *agent.Error   // error of the last attempt
 	flight    *flight        // the current attempt
 	attempts  int            // so far
-	next      time.Time      // when the timer is due
-	timer     *time.Timer    // ends the current attempt, or starts the next one
+	next      time.Time      // when tick is due
+	timer     *time.Timer    // starts the next attempt, or ends the wait for a link; nil before the first wait
 	backoff   *retry.Backoff // nil before the first wait
 	unwatch   func() bool    // stops watching ctx; nil if ctx never ends
+
+	first flight // of the first attempt: few calls have a second one
 }
+
+// wait starts the call, waits until it has its outcome, and returns that.
+func (k *call) wait() outcome {
+	came, _ := k.client.outcomes.Get().(chan outcome)
+	if came == nil {
+		came = make(chan outcome, 1)
+	}
+	k.came = came
+	k.start()
+	o := <-came
+	k.client.outcomes.Put(came)
+	return o
+}
+
+// report gives the outcome to the caller.
+func (k *call) report(o outcome) {
+	if k.commit != nil {
+		k.client.release(k.seq)
+	}
+	if k.done != nil {
+		k.done(o.result, o.failure())
+		return
+	}
+	k.came <- o
+}
+
+// clientSpan says that the span of a call is that of a client.
+var clientSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}
 
 func newCall(c *Client, ctx context.Context, what string) *call { //nolint:revive // the client comes first: it is the receiver in spirit
 	k := &call{client: c, started: time.Now()}
-	k.ctx, k.span = tracing.Child(ctx, what, trace.WithSpanKind(trace.SpanKindClient))
+	k.ctx, k.span = tracing.Child(ctx, what, clientSpan...)
 	k.trace = tracing.Of(k.ctx)
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -133,19 +165,25 @@ func (k *call) finish(o *outcome) {
 	if k.unwatch != nil {
 		k.unwatch()
 	}
-	k.client.pool.leave(k)
+	if k.waited {
+		k.client.pool.leave(k)
+	}
 	if k.flight != nil {
 		k.flight.link.drop(k.flight)
 		k.flight = nil
 	}
 	k.mu.Unlock()
 	tracing.End(k.span, o.failure())
-	k.done(*o)
+	k.report(*o)
 }
 
-// wakeIn sets the timer. mu is held.
+// wakeIn sets the timer. The current attempt shares the timer of its link. mu is held.
 func (k *call) wakeIn(d time.Duration) {
 	k.next = time.Now().Add(d)
+	if k.flight != nil {
+		k.flight.link.wakeAt(k.flight, k.next)
+		return
+	}
 	if k.timer == nil {
 		k.timer = time.AfterFunc(d, k.tick)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 
@@ -21,6 +22,8 @@ type Client struct {
 	owners *owners // nil if no addresses are learned
 	window *requestWindow
 	reads  *semaphore.Weighted
+
+	outcomes sync.Pool // of channels for the outcome of one call, which are empty
 
 	// Signals have their own client id and numbers, so that a slow signal does not
 	// hold back the numbers of commits.
@@ -65,6 +68,18 @@ func (c *Client) Close() error {
 // Submit starts a commit; see agent.Submitter. If the client has no free slot, it
 // blocks until ctx ends.
 func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agent.Result, error)) {
+	k, err := c.prepare(ctx, commit)
+	if err != nil {
+		done(agent.Result{}, err)
+		return
+	}
+	k.done = done
+	k.start()
+}
+
+// prepare returns the call of a commit, before it starts. If the client has no
+// free slot, it blocks until ctx ends. An error means that nothing was sent.
+func (c *Client) prepare(ctx context.Context, commit agent.Commit) (*call, error) {
 	if commit.Scope == "" {
 		commit.Scope = c.o.Scope
 	}
@@ -75,46 +90,42 @@ func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agen
 	// Validated here too: a message that cannot be encoded, such as invalid UTF-8,
 	// would break the stream of all other calls.
 	if err := commit.Validate(); err != nil {
-		done(agent.Result{}, err)
-		return
+		return nil, err
 	}
 	k := newCall(c, ctx, "dormouse commit")
 	if err := k.admit(c.window.slots); err != nil {
-		done(agent.Result{}, err)
-		return
+		return nil, err
 	}
 	if own {
 		var err error
 		if k.seq, commit.Request.Low, err = k.number(c.window); err != nil {
 			c.window.slots.Release(1)
-			done(agent.Result{}, err)
-			return
+			return nil, err
 		}
 		commit.Request.Seq = k.seq
 	}
 	k.commit = convert.CommitToProto(&commit)
 	k.ttl = commit.Request.TTL
-	k.done = func(o outcome) {
-		if k.seq != 0 {
-			c.window.settle(k.seq)
-		}
-		c.window.slots.Release(1)
-		done(o.result, o.failure())
+	return k, nil
+}
+
+// release ends the use of a commit's slot, and of its number if it has one.
+func (c *Client) release(seq uint64) {
+	if seq != 0 {
+		c.window.settle(seq)
 	}
-	k.start()
+	c.window.slots.Release(1)
 }
 
 // Commit applies a commit; see agent.Service.
 func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
-	// Not agent.Await: when ctx ends, Submit knows whether the commit was sent.
-	type settled struct {
-		result agent.Result
-		err    error
+	k, err := c.prepare(ctx, commit)
+	if err != nil {
+		return agent.Result{}, err
 	}
-	came := make(chan settled, 1)
-	c.Submit(ctx, commit, func(r agent.Result, err error) { came <- settled{r, err} })
-	s := <-came
-	return s.result, s.err
+	// Not agent.Await: when ctx ends, the call knows whether the commit was sent.
+	o := k.wait()
+	return o.result, o.failure()
 }
 
 // Read answers reads at one index; see agent.Service.
@@ -130,11 +141,8 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 		return agent.Answers{}, err
 	}
 	defer c.reads.Release(1)
-	came := make(chan outcome, 1)
 	k.read = convert.ReadsToProto(&r)
-	k.done = func(o outcome) { came <- o }
-	k.start()
-	o := <-came
+	o := k.wait()
 	return o.answers, o.failure()
 }
 

@@ -1,8 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,10 +22,11 @@ const refusalWait = time.Second
 type flight struct {
 	call  *call
 	link  *link
-	msg   *apipb.Call
+	msg   apipb.Call
 	size  int
 	since time.Time
 	until time.Time // when the attempt ends
+	due   time.Time // guarded by link.mu; when the call's tick is due
 	sent  bool      // guarded by link.mu; it was, or is being, written to the stream
 }
 
@@ -43,8 +46,12 @@ type link struct {
 	broken  bool               // guarded by mu; accepts no more calls
 	queue   []*flight          // guarded by mu; not sent yet
 	flying  map[uint64]*flight // guarded by mu; by message id, including queued ones
+	handing bool               // guarded by mu; the reader is handing replies to their callers, and wakes the writer afterwards
 	nextID  uint64             // guarded by mu
 	heard   time.Time          // guarded by mu; time of the last frame
+	alarm   *time.Timer        // guarded by mu; calls ring; nil before the first call
+	rings   time.Time          // guarded by mu; when alarm is due; zero if it is not set
+	rang    time.Time          // guarded by mu; when ring last ran
 	looking bool               // guarded by mu; see pool.look
 	users   int                // guarded by mu; watches and unary calls on conn
 	retired func() bool        // guarded by mu; if set, conn is closed once it has no users. It stops the closing with the pool
@@ -61,8 +68,9 @@ func newLink(life context.Context, addr string, conn *grpc.ClientConn, stream ap
 	}
 }
 
-// enqueue queues f for sending; it returns false if the link is broken.
-func (l *link) enqueue(f *flight) bool {
+// enqueue queues f for sending, and wakes its call when it is due; it returns false if the
+// link is broken.
+func (l *link) enqueue(f *flight, due time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
@@ -75,13 +83,80 @@ func (l *link) enqueue(f *flight) bool {
 	f.msg.Id = l.nextID
 	l.flying[f.msg.Id] = f
 	l.queue = append(l.queue, f)
-	if len(l.queue) == 1 {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+	l.wakeAtLocked(f, due)
+	if len(l.queue) == 1 && !l.handing {
+		l.nudge()
 	}
 	return true
+}
+
+// nudge wakes the writer.
+func (l *link) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// ringEvery is the least time between two alarms: each looks at all flights.
+const ringEvery = 10 * time.Millisecond
+
+// wakeAt ticks the call of f when it is due, or up to ringEvery later. The flights of a
+// link share a timer: nearly all are answered before they are due, and a timer for each
+// would cost more than the rest of the client's work for it.
+func (l *link) wakeAt(f *flight, due time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flying[f.msg.Id] == f {
+		l.wakeAtLocked(f, due)
+	}
+}
+
+func (l *link) wakeAtLocked(f *flight, due time.Time) {
+	f.due = due
+	if l.rings.IsZero() || due.Before(l.rings) {
+		l.setAlarm(due)
+	}
+}
+
+// setAlarm sets the alarm. mu is held.
+func (l *link) setAlarm(at time.Time) {
+	if soonest := l.rang.Add(ringEvery); at.Before(soonest) {
+		at = soonest
+	}
+	if at.Equal(l.rings) {
+		return
+	}
+	l.rings = at
+	if l.alarm == nil {
+		l.alarm = time.AfterFunc(time.Until(at), l.ring)
+		return
+	}
+	l.alarm.Reset(time.Until(at))
+}
+
+// ring ticks the calls that are due, in the order in which they were sent.
+func (l *link) ring() {
+	var due []*flight
+	var next time.Time
+	l.mu.Lock()
+	now := time.Now()
+	l.rang, l.rings = now, time.Time{}
+	for _, f := range l.flying {
+		if !f.due.After(now) {
+			due = append(due, f)
+		} else if next.IsZero() || f.due.Before(next) {
+			next = f.due
+		}
+	}
+	if !next.IsZero() {
+		l.setAlarm(next)
+	}
+	l.mu.Unlock()
+	slices.SortFunc(due, func(a, b *flight) int { return cmp.Compare(a.msg.Id, b.msg.Id) })
+	for _, f := range due {
+		f.call.tick()
+	}
 }
 
 // drop removes f and reports whether it was sent; if not, it never will be.
@@ -119,6 +194,9 @@ func (l *link) run(gone func()) {
 	l.broken = true
 	flying := l.flying
 	l.flying, l.queue = nil, nil
+	if l.alarm != nil {
+		l.alarm.Stop()
+	}
 	l.mu.Unlock()
 	l.retire()
 	for _, f := range flying {
@@ -158,11 +236,19 @@ func (l *link) read() {
 			flights[i] = l.flying[r.GetId()]
 			delete(l.flying, r.GetId())
 		}
+		l.handing = true // callers call again at once: their calls share a frame
 		l.mu.Unlock()
 		for i, f := range flights {
 			if f != nil {
 				f.call.replied(f, replies[i])
 			}
+		}
+		l.mu.Lock()
+		l.handing = false
+		waiting := len(l.queue) > 0
+		l.mu.Unlock()
+		if waiting {
+			l.nudge()
 		}
 	}
 }
@@ -172,9 +258,7 @@ func (l *link) write() {
 	for {
 		select {
 		case <-l.wake:
-			// Let the callers that are ready to run add their calls. It costs a single
-			// caller nothing.
-			runtime.Gosched()
+			l.gather()
 		case <-l.stream.Context().Done():
 			return
 		}
@@ -199,6 +283,17 @@ func (l *link) write() {
 	}
 }
 
+// gather lets the callers that are ready to run add their calls. It costs a single
+// caller nothing.
+func (l *link) gather() {
+	for before, waiting := -1, 0; waiting > before; {
+		runtime.Gosched()
+		l.mu.Lock()
+		before, waiting = waiting, len(l.queue)
+		l.mu.Unlock()
+	}
+}
+
 // frame takes the first n flights that fit one frame and marks them as sent. Flights
 // that were dropped are left out.
 func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
@@ -216,7 +311,7 @@ func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
 			break
 		}
 		f.sent = true
-		frame.Calls = append(frame.Calls, f.msg)
+		frame.Calls = append(frame.Calls, &f.msg)
 		size += f.size
 		n++
 	}

@@ -80,6 +80,45 @@ func TestWaitingCallsShareFrames(t *testing.T) {
 	})
 }
 
+// Callers that are answered by one frame call again at once. Their calls are sent together, when all
+// of the frame's replies are with their callers.
+func TestCallersThatAreAnsweredTogetherShareAFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers = 10
+		w := newWires(t)
+		var frames []int
+		w.serveRaw("a", func(s apipb.Store_ExchangeServer) error {
+			var held apipb.Replies
+			for {
+				frame, err := s.Recv()
+				if err != nil {
+					return err
+				}
+				frames = append(frames, len(frame.Calls))
+				if held.Replies = append(held.Replies, answer(frame).Replies...); len(held.Replies) == callers {
+					if err := s.Send(&held); err != nil {
+						return err
+					}
+					held.Replies = nil
+				}
+			}
+		})
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		var wg sync.WaitGroup
+		for range callers {
+			wg.Add(1)
+			c.Submit(t.Context(), put("k"), func(agent.Result, error) {
+				c.Submit(t.Context(), put("k"), func(agent.Result, error) { wg.Done() })
+				time.Sleep(time.Millisecond) // the writer could send this call alone
+			})
+		}
+		wg.Wait()
+		if last := frames[len(frames)-1]; last != callers {
+			t.Errorf("frames of %v calls: the last one should have all %d", frames, callers)
+		}
+	})
+}
+
 // A stream that breaks during a commit leaves it undecided: it is retried on another
 // node under the same id, and only the log settles it.
 func TestABrokenStreamIsRetriedElsewhereUnderTheSameID(t *testing.T) {

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -234,6 +235,60 @@ func TestReadsOnAFollowerHearSoonOfWhatIsCommitted(t *testing.T) {
 		}
 		if after := leader.group.Stats().Entries; after != before {
 			t.Errorf("reads of what the follower has wrote %d entries", after-before)
+		}
+	})
+}
+
+// counted are the group's peers; they answer questions for a term at once, unless the node is silent.
+type counted struct {
+	membership.Peers
+	lab    **lab
+	asked  map[string]int // :: node → questions
+	silent string
+}
+
+func (c *counted) Term(addr string, done func(string, uint64, error)) {
+	node, _, _ := strings.Cut(addr, ":")
+	c.asked[node]++
+	if node != c.silent {
+		_, term := (*c.lab).nodes[node].group.RemoteView().Term()
+		done(node, term, nil)
+	}
+}
+
+// A question costs both nodes more than a read, so a round asks as few voters as decide it.
+func TestARoundAsksNoMoreVotersThanItNeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l *lab
+		peers := map[string]*counted{}
+		l = trio(t, func(o *cluster.Options) {
+			peers[o.NodeID] = &counted{Peers: o.Peers, lab: &l, asked: map[string]int{}}
+			o.Peers = peers[o.NodeID]
+		})
+		leader := l.leader()
+		p := peers[leader.name]
+		reads := func(n int) (took time.Duration) {
+			began := time.Now()
+			clear(p.asked)
+			for range n {
+				if _, err := leader.read("x"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return time.Since(began)
+		}
+		if reads(10); len(p.asked) != 1 {
+			t.Fatalf("10 rounds asked %v, not one voter each time", p.asked)
+		}
+		for node := range p.asked {
+			p.silent = node
+		}
+		before := leader.group.Stats().Rounds
+		if took := reads(10); took != 2*time.Millisecond {
+			t.Errorf("10 reads while a voter is silent took %v", took)
+		}
+		if rounds := leader.group.Stats().Rounds - before; rounds != 10 || p.asked[p.silent] != 1 {
+			t.Errorf("%d of 10 reads had a round, and the silent voter is one of %v", rounds, p.asked)
 		}
 	})
 }

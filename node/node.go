@@ -250,6 +250,7 @@ func (n *Node) openService() error {
 	}))
 	n.peers = rpc.NewServer(append(peer.ServerOptions(n.peerStore.Port), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
+	n.peerStore.Handle(peer.TermsIn(n.group.RemoteView()))
 	n.peerStore.Register(n.peers)
 	peer.RegisterBackups(n.peers, peerBackups{n})
 	return nil

@@ -272,16 +272,7 @@ func (p *Pool) stream(l *link) *exchange {
 
 // openStream opens a stream of commits: over frames, or over gRPC with a node that does not know them.
 func (p *Pool) openStream(ctx context.Context, l *link) (apipb.Store_ExchangeClient, error) {
-	dialling, cancel := context.WithTimeout(ctx, p.Connect)
-	defer cancel()
-	conn, err := p.dial(dialling, l.addr)
-	if err != nil {
-		return nil, agent.Errorf(agent.CodeUnavailable, "connect to %s: %v", l.addr, err)
-	}
-	stream, err := framed.Open(ctx, conn, framed.ClientOptions{
-		Method: apipb.Store_Exchange_FullMethodName, MessageMax: convert.ReplyMessageBytesMax,
-		Patience: p.Connect, KeepaliveEvery: pingEvery, KeepaliveTimeout: pingEvery / 2,
-	})
+	stream, err := p.frames(ctx, l, apipb.Store_Exchange_FullMethodName)
 	if errors.Is(err, framed.ErrOther) {
 		return apipb.NewStoreClient(l.conn).Exchange(ctx)
 	}
@@ -289,6 +280,21 @@ func (p *Pool) openStream(ctx context.Context, l *link) (apipb.Store_ExchangeCli
 		return nil, err
 	}
 	return &grpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: stream}, nil
+}
+
+// frames opens a stream over frames, on a connection of its own. The error is framed.ErrOther if the
+// node does not know them.
+func (p *Pool) frames(ctx context.Context, l *link, method string) (*framed.ClientStream, error) {
+	dialling, cancel := context.WithTimeout(ctx, p.Connect)
+	defer cancel()
+	conn, err := p.dial(dialling, l.addr)
+	if err != nil {
+		return nil, agent.Errorf(agent.CodeUnavailable, "connect to %s: %v", l.addr, err)
+	}
+	return framed.Open(ctx, conn, framed.ClientOptions{
+		Method: method, MessageMax: convert.ReplyMessageBytesMax,
+		Patience: p.Connect, KeepaliveEvery: pingEvery, KeepaliveTimeout: pingEvery / 2,
+	})
 }
 
 // drop removes a broken stream.

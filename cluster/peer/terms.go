@@ -6,7 +6,12 @@ import (
 	"io"
 	"sync"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"dormouse/agent"
+	"dormouse/internal/framed"
 	peerpb "dormouse/proto/peer"
 )
 
@@ -30,6 +35,33 @@ func (s server) Terms(stream peerpb.Peer_TermsServer) error {
 	}
 }
 
+// TermsIn returns the name of the stream of requests for terms, and its handler. A server
+// whose port takes frames serves it in frames too.
+func TermsIn(node Node) (method string, serve func(grpc.ServerStream) error) {
+	return peerpb.Peer_Terms_FullMethodName, func(s grpc.ServerStream) error {
+		return server{node: node}.Terms(&grpc.GenericServerStream[peerpb.TermRequest, peerpb.TermResponse]{ServerStream: s})
+	}
+}
+
+// openTerms opens a stream of requests for terms: over frames, or over gRPC with a node
+// that does not know them, or not for this stream.
+func (p *Pool) openTerms(ctx context.Context, l *link) (peerpb.Peer_TermsClient, error) {
+	frames, err := p.frames(ctx, l, peerpb.Peer_Terms_FullMethodName)
+	if err == nil {
+		stream := &grpc.GenericClientStream[peerpb.TermRequest, peerpb.TermResponse]{ClientStream: frames}
+		if err = stream.Send(&peerpb.TermRequest{}); err == nil || errors.Is(err, io.EOF) {
+			_, err = stream.Recv() // the request only shows that the node knows the stream
+		}
+		if err == nil {
+			return stream, nil
+		}
+	}
+	if errors.Is(err, framed.ErrOther) || status.Code(err) == codes.Unimplemented {
+		return l.peer.Terms(ctx)
+	}
+	return nil, err
+}
+
 // Term implements membership.Peers.
 func (p *Pool) Term(addr string, done func(node string, term uint64, err error)) {
 	l, err := p.link(addr)
@@ -50,7 +82,10 @@ func (p *Pool) termsOf(l *link) *terms {
 		if l.terms.broken != nil {
 			return l.terms
 		}
-		p.wg.Go(func() { l.terms.run(p.ctx, l.peer) })
+		t := l.terms
+		p.wg.Go(func() {
+			t.run(p.ctx, func(ctx context.Context) (peerpb.Peer_TermsClient, error) { return p.openTerms(ctx, l) })
+		})
 	}
 	return l.terms
 }
@@ -86,10 +121,10 @@ func (t *terms) ask(done func(node string, term uint64, err error)) {
 }
 
 // run sends requests until the stream breaks or ctx ends.
-func (t *terms) run(ctx context.Context, peer peerpb.PeerClient) {
+func (t *terms) run(ctx context.Context, open func(context.Context) (peerpb.Peer_TermsClient, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := peer.Terms(ctx)
+	stream, err := open(ctx)
 	for err == nil {
 		select {
 		case <-t.wake:

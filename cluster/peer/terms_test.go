@@ -3,13 +3,17 @@ package peer_test
 import (
 	"context"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/cluster/peer"
+	"dormouse/internal/framed"
 )
 
 // voter answers for its term alone.
@@ -27,13 +31,74 @@ type termAnswer struct {
 	err  error
 }
 
+// port hands the connections that carry frames to serve, and the others to gRPC.
+type port struct {
+	net.Listener
+	serve map[string]func(grpc.ServerStream) error
+	work  *sync.WaitGroup
+}
+
+func (p port) Accept() (net.Conn, error) {
+	for {
+		raw, err := p.Listener.Accept()
+		if err != nil {
+			return nil, err //nolint:wrapcheck // gRPC looks at it
+		}
+		conn, err := framed.Peek(raw)
+		if err != nil || !conn.Framed {
+			return conn, err //nolint:wrapcheck // gRPC looks at it
+		}
+		s, err := framed.Accept(context.Background(), conn, framed.ServerOptions{MessageMax: 1 << 20})
+		if err != nil {
+			return nil, err //nolint:wrapcheck // it fails the test
+		}
+		p.work.Go(func() {
+			if serve := p.serve[s.Method()]; serve != nil {
+				s.End(serve(s))
+				return
+			}
+			s.End(status.Error(codes.Unimplemented, "not in frames"))
+		})
+	}
+}
+
 func TestTermsAreAskedForAsOftenAsOneLikes(t *testing.T) {
 	v := &voter{}
-	listener, server := bufconn.Listen(1<<20), grpc.NewServer()
+	method, serve := peer.TermsIn(v)
+	inFrames := 0
+	counted := func(s grpc.ServerStream) error { inFrames++; return serve(s) }
+	for name, c := range map[string]struct {
+		frames map[string]func(grpc.ServerStream) error
+		opened int // streams in frames
+	}{
+		"in frames":             {map[string]func(grpc.ServerStream) error{method: counted}, 1},
+		"over gRPC":             {nil, 0},
+		"to an earlier version": {map[string]func(grpc.ServerStream) error{}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFrames = 0
+			asksForTerms(t, v, c.frames)
+			if inFrames != c.opened {
+				t.Errorf("%d streams were opened in frames, not %d", inFrames, c.opened)
+			}
+		})
+	}
+}
+
+// asksForTerms asks a voter whose port serves those streams in frames; nil means that it knows no
+// frames.
+func asksForTerms(t *testing.T, v *voter, frames map[string]func(grpc.ServerStream) error) {
+	t.Helper()
+	var work sync.WaitGroup
+	inMemory, server := bufconn.Listen(1<<20), grpc.NewServer()
+	var listener net.Listener = inMemory
+	if frames != nil {
+		listener = port{inMemory, frames, &work}
+	}
 	peer.Register(server, v)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	pool := peer.NewPool(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) })
+	pool := peer.NewPool(func(ctx context.Context, _ string) (net.Conn, error) { return inMemory.DialContext(ctx) })
 	t.Cleanup(pool.Close)
 	answers := make(chan termAnswer, 16)
 	ask := func() {
@@ -55,6 +120,10 @@ func TestTermsAreAskedForAsOftenAsOneLikes(t *testing.T) {
 		}
 	}
 	server.Stop()
+	if frames != nil { // the streams in frames end with their clients
+		pool.Close()
+		work.Wait()
+	}
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

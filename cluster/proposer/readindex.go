@@ -17,6 +17,9 @@ const (
 	// roundMax bounds the wait for the voters' answers. Reads of a round that
 	// fails go through the log.
 	roundMax = 250 * time.Millisecond
+	// askOthersAfter is how long a round waits for the voters that it asks first. Then it
+	// asks the others too.
+	askOthersAfter = 2 * time.Millisecond
 	// roundPause is how long reads go through the log after a round that failed:
 	// voters of an older version do not know the request.
 	roundPause = time.Second
@@ -40,8 +43,8 @@ type ReadIndexOptions struct {
 // of its own: acknowledgements of Raft's heartbeats may have been sent before the
 // read began, or by nodes that do not vote (docs/hazards.md).
 //
-// The leader records the commit index, then asks every voter for its current
-// term. If a majority is still in the leader's term, no node had won a later term
+// The leader records the commit index, then asks the voters for their current
+// terms. If a majority is still in the leader's term, no node had won a later term
 // when the round began: a majority would have voted for it by then, among them a
 // voter that answered, and a voter's term never runs back. So every commit that
 // was acknowledged before the round was acknowledged by this leader or an earlier
@@ -54,8 +57,9 @@ type ReadIndex struct {
 	ReadIndexOptions
 	p *Proposer // takes the reads of rounds that fail
 
-	wake   chan struct{} // capacity 1: a read waits
-	resume time.Time     // reads go through the log until then; only Run uses it
+	wake   chan struct{}   // capacity 1: a read waits
+	resume time.Time       // reads go through the log until then; only Run uses it
+	prompt []raft.ServerID // the voters that confirmed the last round; only Run uses it
 
 	mu      sync.Mutex
 	readers []chan reading // guarded by mu
@@ -174,49 +178,6 @@ func (x *ReadIndex) applicable(committed uint64) (index uint64, ok bool) {
 	x.noted.committed, x.noted.index = committed, index
 	x.mu.Unlock()
 	return index, true
-}
-
-// confirmed asks the voters, and reports whether a majority of them is in term.
-func (x *ReadIndex) confirmed(ctx context.Context, term uint64) bool {
-	configured := x.p.Raft.GetConfiguration()
-	if configured.Error() != nil {
-		return false
-	}
-	servers := configured.Configuration().Servers
-	answers := make(chan bool, len(servers))
-	voters, yes, asked := 0, 0, 0
-	for _, s := range servers {
-		if s.Suffrage == raft.Voter {
-			voters++
-		} else if !seededbug.Is(seededbug.NonVotersConfirm) {
-			continue
-		}
-		switch {
-		case string(s.ID) == x.Node:
-			yes++ // round checks its own term last
-		case x.Voters != nil:
-			asked++
-			x.Voters.Term(string(s.Address), func(node string, in uint64, err error) {
-				answers <- err == nil && node == string(s.ID) && (in == term || seededbug.Is(seededbug.AnyTermConfirms))
-			})
-		}
-	}
-	majority := voters/2 + 1
-	overdue := time.NewTimer(roundMax)
-	defer overdue.Stop()
-	for ; yes < majority && yes+asked >= majority; asked-- {
-		select {
-		case confirms := <-answers:
-			if confirms {
-				yes++
-			}
-		case <-overdue.C:
-			return false
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return yes >= majority
 }
 
 // answer answers readers once index is applied here, or hands them to the log.

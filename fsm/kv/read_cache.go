@@ -1,12 +1,9 @@
 package kv
 
 import (
-	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 const (
@@ -31,28 +28,11 @@ type ReadCache struct {
 	shards   [readCacheShards]readCacheShard
 }
 
-type readCacheShard struct {
-	mu    sync.Mutex
-	rows  *simplelru.LRU[string, cachedRow] // guarded by mu
-	bytes int                               // guarded by mu
-}
-
-// cachedRow is a row's value, nil if it is absent, and an entry at or after its last change.
-type cachedRow struct {
-	value []byte
-	at    uint64
-}
-
 // NewReadCache returns an empty cache that holds at most bytesMax bytes.
 func NewReadCache(bytesMax int64) *ReadCache {
 	w := &ReadCache{shardMax: int(bytesMax / readCacheShards)}
 	for i := range w.shards {
-		s := &w.shards[i]
-		rows, err := simplelru.NewLRU(math.MaxInt, func(key string, row cachedRow) { s.bytes -= rowBytes(key, row.value) })
-		if err != nil {
-			panic(err) // only for a size below one
-		}
-		s.rows = rows
+		w.shards[i].clear()
 	}
 	return w
 }
@@ -71,20 +51,23 @@ func InReadCache(key string) bool {
 // threads have a summary, and each read of a thread looks for it.
 func AbsentInReadCache(key string) bool { return key[:1] == KindSummary }
 
-func (w *ReadCache) shard(key string) *readCacheShard {
-	return &w.shards[xxhash.Sum64String(key)%readCacheShards]
+// shard returns the shard of a key, and the key's hash.
+func (w *ReadCache) shard(key string) (s *readCacheShard, hash uint64) {
+	hash = xxhash.Sum64String(key)
+	return &w.shards[hash%readCacheShards], hash
 }
 
 // Get returns a row at an entry, nil if it is absent; ok is false if that is not cached.
 func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) {
-	s := w.shard(key)
+	s, hash := w.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	row, ok := s.rows.Get(key)
-	if !ok || row.at > index {
+	row := s.find(hash, key)
+	if row == nil || row.at > index {
 		return nil, false
 	}
-	return row.value, true
+	row.used = true
+	return row.value(), true
 }
 
 // Keep adds what a view of an entry has read, nil for an absent row; epoch is the epoch before the view was made.
@@ -92,16 +75,13 @@ func (w *ReadCache) Keep(key string, value []byte, index, epoch uint64) {
 	if len(value) > readCacheRowMax || epoch%2 == 1 {
 		return
 	}
-	s := w.shard(key)
+	s, hash := w.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.epoch.Load() != epoch || s.rows.Contains(key) {
+	if w.epoch.Load() != epoch || s.find(hash, key) != nil {
 		return
 	}
-	s.rows.Add(key, cachedRow{value: value, at: index})
-	for s.bytes += rowBytes(key, value); s.bytes > w.shardMax; {
-		s.rows.RemoveOldest()
-	}
+	s.add(newCachedRow(hash, key, value, index), w.shardMax)
 }
 
 // Begin removes all rows that an entry changes, before the engine has the entry.
@@ -115,9 +95,11 @@ func (w *ReadCache) Begin(o *Overlay) {
 		if !InReadCache(key) {
 			continue
 		}
-		s := w.shard(key)
+		s, hash := w.shard(key)
 		s.mu.Lock()
-		s.rows.Remove(key)
+		if row := s.find(hash, key); row != nil {
+			s.remove(row)
+		}
 		s.mu.Unlock()
 	}
 }
@@ -133,7 +115,7 @@ func (w *ReadCache) Len() (n int) {
 	for i := range w.shards {
 		s := &w.shards[i]
 		s.mu.Lock()
-		n += s.rows.Len()
+		n += len(s.rows)
 		s.mu.Unlock()
 	}
 	return n
@@ -154,7 +136,7 @@ func (w *ReadCache) clear() {
 	for i := range w.shards {
 		s := &w.shards[i]
 		s.mu.Lock()
-		s.rows.Purge()
+		s.clear()
 		s.mu.Unlock()
 	}
 }

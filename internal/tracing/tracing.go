@@ -53,10 +53,12 @@ func (c *Context) Keys() []string { return []string{"traceparent", "tracestate"}
 func Sampled(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsSampled() }
 
 // Of returns the trace context of the span of ctx; the zero Context if that is not sampled.
-func Of(ctx context.Context) (c Context) {
-	if Sampled(ctx) {
-		format.Inject(ctx, &c)
+func Of(ctx context.Context) Context {
+	if !Sampled(ctx) {
+		return Context{} // without an allocation
 	}
+	var c Context
+	format.Inject(ctx, &c)
 	return c
 }
 

@@ -19,13 +19,12 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// frames serves the Exchange streams whose connections carry frames instead of gRPC (package
-// framed), on the port of a gRPC server. Each is served as gRPC would serve it, with the same
-// interceptor.
+// frames serves the streams whose connections carry frames instead of gRPC (package framed), on the
+// port of a gRPC server. Each is served as gRPC would serve it, with the same interceptor.
 type frames struct {
-	store     apipb.StoreServer
-	intercept rpc.StreamServerInterceptor // nil means none
-	bytes     *budget.Pool                // of long messages that are being received; nil has no bound
+	handlers  map[string]func(rpc.ServerStream) error // :: method → handler of a stream
+	intercept rpc.StreamServerInterceptor             // nil means none
+	bytes     *budget.Pool                            // of long messages that are being received; nil has no bound
 
 	mu     sync.Mutex
 	closed bool                              // guarded by mu
@@ -34,7 +33,13 @@ type frames struct {
 }
 
 func newFrames(store apipb.StoreServer, intercept rpc.StreamServerInterceptor, bytes *budget.Pool) *frames {
-	return &frames{store: store, intercept: intercept, bytes: bytes, open: map[*framed.ServerStream]struct{}{}}
+	exchange := func(s rpc.ServerStream) error {
+		return store.Exchange(&rpc.GenericServerStream[apipb.Calls, apipb.Replies]{ServerStream: s})
+	}
+	return &frames{
+		handlers:  map[string]func(rpc.ServerStream) error{apipb.Store_Exchange_FullMethodName: exchange},
+		intercept: intercept, bytes: bytes, open: map[*framed.ServerStream]struct{}{},
+	}
 }
 
 // close closes all connections and waits for their handlers.
@@ -105,17 +110,16 @@ func (f *frames) roomFor(remote string) framed.Room {
 
 // serve serves one stream until it ends.
 func (f *frames) serve(stream framedStream) error {
-	const method = apipb.Store_Exchange_FullMethodName
-	if called := stream.Method(); called != method {
-		return status.Errorf(codes.Unimplemented, "no frames are exchanged for %q: call it over gRPC", called)
-	}
-	handler := func(_ any, s rpc.ServerStream) error {
-		return f.store.Exchange(&rpc.GenericServerStream[apipb.Calls, apipb.Replies]{ServerStream: s})
+	method := stream.Method()
+	serve := f.handlers[method]
+	if serve == nil {
+		return status.Errorf(codes.Unimplemented, "no frames are exchanged for %q: call it over gRPC", method)
 	}
 	if f.intercept == nil {
-		return handler(f.store, stream)
+		return serve(stream)
 	}
-	return f.intercept(f.store, stream, &rpc.StreamServerInfo{FullMethod: method, IsClientStream: true, IsServerStream: true}, handler)
+	info := &rpc.StreamServerInfo{FullMethod: method, IsClientStream: true, IsServerStream: true}
+	return f.intercept(nil, stream, info, func(_ any, s rpc.ServerStream) error { return serve(s) })
 }
 
 // framedStream is a stream of frames as the interceptors and handlers of gRPC use it.

@@ -13,7 +13,7 @@ import (
 
 // PeerStore serves only the Store service, to peers: their commits were validated by a node and are
 // trusted. Create it with NewPeerStore, then a server with Port and MessageLimits, and then register
-// it.
+// it. Its port takes frames for Exchange, and for the streams of other services that Handle names.
 type PeerStore struct {
 	store  *store
 	frames *frames
@@ -40,6 +40,12 @@ func (p *PeerStore) Port(inner credentials.TransportCredentials, intercept rpc.S
 
 // Register registers the service at its server.
 func (p *PeerStore) Register(s *rpc.Server) { apipb.RegisterStoreServer(s, p.store) }
+
+// Handle adds a stream of another service, by gRPC's full name of its method, whose connections may
+// carry frames. Call it before the server serves.
+func (p *PeerStore) Handle(method string, serve func(rpc.ServerStream) error) {
+	p.frames.handlers[method] = serve
+}
 
 // Close closes the connections that carry frames. Call it once the server is stopped.
 func (p *PeerStore) Close() { p.frames.close() }

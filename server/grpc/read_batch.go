@@ -132,18 +132,23 @@ func (x *exchange) answerBatch(b *readBatch) {
 		x.answerAlone(ctx, b)
 		return
 	}
-	first := 0
-	for _, call := range b.calls {
-		if err != nil {
+	if err != nil {
+		for _, call := range b.calls {
 			x.refuse(call.flight, errorOf(err, false))
-			continue
 		}
+		return
+	}
+	first := 0
+	replies := make([]completed, 0, len(b.calls))
+	for _, call := range b.calls {
 		own := answers
 		own.Answers = answers.Answers[first : first+call.reads : first+call.reads]
 		number(own.Answers, first)
 		first += call.reads
-		x.complete(call.flight, &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&own)}})
+		reply := &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&own)}}
+		replies = append(replies, completed{flight: call.flight, reply: reply})
 	}
+	x.completeAll(replies)
 }
 
 // answerAlone answers the calls of a batch one by one, because their answers are too large together.

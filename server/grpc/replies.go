@@ -33,31 +33,53 @@ func (x *exchange) refuseNew() {
 // complete passes f's reply to the writer. Only the first reply counts: a commit may be decided
 // after its deadline.
 func (x *exchange) complete(f *flight, reply *apipb.Reply) {
-	size := reply.EncodedSize()
-	if size > convert.ReplyBytesMax {
-		e := agent.TooLarge("answer", "reply_bytes_max", size, convert.ReplyBytesMax)
-		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}}
-		size = reply.EncodedSize()
+	x.completeAll([]completed{{flight: f, reply: reply}})
+}
+
+// completeAll passes replies to the writer together, so that they share a frame.
+func (x *exchange) completeAll(replies []completed) {
+	for i := range replies {
+		replies[i].measure()
 	}
 	x.mu.Lock()
-	if f.settled {
-		x.mu.Unlock()
-		return
+	first := len(x.ready) == 0
+	for _, c := range replies {
+		x.settle(c)
 	}
-	f.settled = true
-	if !x.countReply(f, int64(size)) {
-		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(overloaded())}}
-		size = reply.EncodedSize()
-	}
-	f.prev.next, f.next.prev = f.next, f.prev
-	f.prev, f.next = nil, nil
-	x.count--
-	x.ready = append(x.ready, completed{flight: f, reply: reply, size: size})
-	first := len(x.ready) == 1
+	first = first && len(x.ready) > 0
 	x.mu.Unlock()
 	if first {
 		x.nudge()
 	}
+}
+
+// measure sets the size of the reply. A reply that is too large becomes an error.
+func (c *completed) measure() {
+	if c.size = c.reply.EncodedSize(); c.size > convert.ReplyBytesMax {
+		c.fail(agent.TooLarge("answer", "reply_bytes_max", c.size, convert.ReplyBytesMax))
+	}
+}
+
+// fail replaces the reply by an error.
+func (c *completed) fail(e *agent.Error) {
+	c.reply = &apipb.Reply{Id: c.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}}
+	c.size = c.reply.EncodedSize()
+}
+
+// settle adds a reply to those that are ready, unless its call has one already. mu is held.
+func (x *exchange) settle(c completed) {
+	f := c.flight
+	if f.settled {
+		return
+	}
+	f.settled = true
+	if !x.countReply(f, int64(c.size)) {
+		c.fail(overloaded())
+	}
+	f.prev.next, f.next.prev = f.next, f.prev
+	f.prev, f.next = nil, nil
+	x.count--
+	x.ready = append(x.ready, c)
 }
 
 func (x *exchange) nudge() {
