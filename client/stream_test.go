@@ -80,6 +80,39 @@ func TestWaitingCallsShareFrames(t *testing.T) {
 	})
 }
 
+// The calls of a connection share a timer. Each ends when its time is over, or up to 10 ms later: never
+// before, and also if others end just before it.
+func TestCallsThatShareATimerEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		w.serveRaw("a", func(s apipb.Store_ExchangeServer) error {
+			for { // it answers no call, but is heard of: a silent connection is closed at the first timeout
+				if err := s.Send(&apipb.Replies{}); err != nil {
+					return err
+				}
+				select {
+				case <-time.After(50 * time.Millisecond):
+				case <-s.Context().Done():
+					return s.Context().Err()
+				}
+			}
+		})
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true, Timeout: time.Second, Silence: time.Minute})
+		var calls sync.WaitGroup
+		for _, after := range []time.Duration{0, 0, time.Millisecond, 3 * time.Millisecond, 12 * time.Millisecond, 500 * time.Millisecond} {
+			calls.Go(func() {
+				time.Sleep(after)
+				began := time.Now()
+				_, err := c.Commit(context.Background(), put("k"))
+				if took := time.Since(began); agent.CodeOf(err) != agent.CodeUnknown || took < time.Second || took > time.Second+10*time.Millisecond {
+					t.Errorf("a call that began after %v ended after %v: %v", after, took, err)
+				}
+			})
+		}
+		calls.Wait()
+	})
+}
+
 // Callers that are answered by one frame call again at once. Their calls are sent together, when all
 // of the frame's replies are with their callers.
 func TestCallersThatAreAnsweredTogetherShareAFrame(t *testing.T) {
