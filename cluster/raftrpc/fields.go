@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -35,6 +36,18 @@ func (k callKind) newRequest() any {
 		return new(raft.RequestPreVoteRequest)
 	}
 	return nil
+}
+
+// readKind reads the kind of a call, and returns an empty request of it.
+func readKind(in io.ByteReader) (request any, err error) {
+	kind, err := in.ReadByte()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the connection's own
+	}
+	if request = callKind(kind).newRequest(); request == nil {
+		return nil, fmt.Errorf("%w: there is no kind %d of call", errMalformed, kind)
+	}
+	return request, nil
 }
 
 // kindOf returns the kind of a request.

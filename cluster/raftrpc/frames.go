@@ -155,13 +155,9 @@ func (f *frames) write(head []byte, entries []*raft.Log) error {
 }
 
 func (f *frames) readCall() (any, io.Reader, error) {
-	kind, err := f.in.ReadByte()
+	request, err := readKind(f.in)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // the connection's own
-	}
-	request := callKind(kind).newRequest()
-	if request == nil {
-		return nil, nil, fmt.Errorf("%w: there is no kind %d of call", errMalformed, kind)
+		return nil, nil, err
 	}
 	head, err := f.readHead()
 	if err != nil {

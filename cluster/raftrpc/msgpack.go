@@ -51,16 +51,12 @@ func (m *msgpack) readReply(response any) (refused, err error) {
 }
 
 func (m *msgpack) readCall() (any, io.Reader, error) {
-	kind, err := m.in.ReadByte()
+	request, err := readKind(m.in)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // the connection's own
-	}
-	request := callKind(kind).newRequest()
-	if request == nil {
-		return nil, nil, fmt.Errorf("%w: there is no kind %d of call", errMalformed, kind)
+		return nil, nil, err
 	}
 	if err := m.dec.Decode(request); err != nil {
-		return nil, nil, fmt.Errorf("decode a call of kind %d: %w", kind, err)
+		return nil, nil, fmt.Errorf("decode a call of kind %d: %w", kindOf(request), err)
 	}
 	if r, ok := request.(*raft.InstallSnapshotRequest); ok {
 		return r, io.LimitReader(m.in, r.Size), nil
