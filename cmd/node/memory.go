@@ -13,10 +13,10 @@ import (
 // collected before the kernel ends the process, and how far the heap grows below it. It leaves alone
 // what the environment sets, and how far the heap grows if the environment sets its limit.
 func (p process) limitMemory(c config.Config) {
-	plan := node.MemoryPlan(c)
 	if p.sets("GOMEMLIMIT") {
 		return
 	}
+	plan := node.MemoryPlan(c)
 	debug.SetMemoryLimit(plan.Go)
 	if !p.sets("GOGC") {
 		debug.SetGCPercent(plan.GOGC)

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// monitorSetting makes Go's monitor thread look at the processors every 10 ms. The runtime reads it
-// once, when the process begins. A trace of the scheduler, which is what the setting is for, would be
-// a line each 24 days.
+// monitorSetting makes Go's monitor thread (sysmon in the runtime) look at the processors every 10 ms. The
+// runtime reads it once, when the process begins. A trace of the scheduler, which is what the setting is
+// for, would be a line each 24 days.
 //
-// Without it the thread sleeps while no goroutine is ready; whatever makes one ready wakes it, and then
-// it looks every 20 µs for a millisecond. A node waits for disks and other nodes some thousand times
-// a second, so the thread never rests: it takes a tenth of the CPU of a write (ADR 54).
+// Without it the thread sleeps while no goroutine is ready. As soon as one is ready the runtime wakes it,
+// and it looks every 20 µs for a millisecond. A node waits for disks and other nodes some thousand times a
+// second, so the thread looks every 20 µs nearly all the time: a tenth of the CPU of a write (ADR 54).
 const monitorSetting = "schedtrace=2147483647"
 
 // calmMonitor begins the program again, as the same process, with monitorSetting in its environment.

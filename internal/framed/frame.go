@@ -59,8 +59,8 @@ type frames struct {
 }
 
 // Room waits until there is room for a message of n bytes that is about to be read, and returns how
-// to give it back. It is asked for messages of more than 64 KiB. Its error ends the stream.
-// It waits until ctx, the stream's, ends.
+// to give it back. It waits no longer than until ctx ends, which is the stream's. It is asked for
+// messages of more than 64 KiB. Its error ends the stream.
 type Room func(ctx context.Context, n int) (give func(), err error)
 
 func newFrames(conn net.Conn, messageMax int) *frames {
