@@ -22,6 +22,7 @@ type clientState struct {
 	logpb.ClientRow
 	known   bool
 	changed bool
+	key     string
 
 	answered []answered // the columns of ClientRow, decoded
 
@@ -29,15 +30,17 @@ type clientState struct {
 	notAfter uint64          // the tick when the last of fresh may be removed
 }
 
+// clientID names a client.
+type clientID struct{ scope, client string }
+
 // client returns the entry's own copy of a client's row, which callers change in place.
 // storeClients writes it.
 func (b *batch) client(scope, client string) (row *clientState, err error) {
-	key := kv.IDKey(kv.KindClient, scope, client)
-	if row, ok := b.clients[key]; ok {
+	if row, ok := b.clients[clientID{scope, client}]; ok {
 		return row, nil
 	}
-	row = &clientState{}
-	raw, err := b.Rows.Get(key)
+	row = &clientState{key: kv.IDKey(kv.KindClient, scope, client)}
+	raw, err := b.Rows.Get(row.key)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +53,7 @@ func (b *batch) client(scope, client string) (row *clientState, err error) {
 		}
 		row.known = true
 	}
-	b.clients[key] = row
+	b.clients[clientID{scope, client}] = row
 	return row, nil
 }
 
@@ -180,7 +183,8 @@ func (b *batch) answer(p *logpb.Commit, client *clientState) (*logpb.Answer, err
 
 // storeClients writes the clients that the entry has changed, and their answers.
 func (b *batch) storeClients() error {
-	for key, row := range b.clients {
+	for _, row := range b.clients {
+		key := row.key
 		switch {
 		case !row.changed:
 			continue
@@ -194,8 +198,7 @@ func (b *batch) storeClients() error {
 		}
 		b.forgetSettled(answers, row)
 		row.columns()
-		raw := command.Marshal(&row.ClientRow)
-		b.Rows.Set(key, raw)
+		b.Rows.SetMessage(key, &row.ClientRow)
 	}
 	return nil
 }
@@ -212,8 +215,7 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	for i, a := range fresh {
 		in.back[i] = in.max - a.Seq
 	}
-	raw := command.Marshal(&logpb.AnswersRow{Answers: fresh})
-	b.Rows.Set(prefix+kv.EncodeNumber(in.max), raw)
+	b.Rows.SetMessage(prefix+kv.EncodeNumber(in.max), &logpb.AnswersRow{Answers: fresh})
 	client.answered = append(client.answered, in)
 	return nil
 }
@@ -254,7 +256,7 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 		b.reviewClient(scope, client, row, txn.AddTicks(row.LastTick, 1))
 	default:
 		b.forgetSettled(kv.IDKey(kv.KindAnswers, scope, client), row)
-		*row = clientState{changed: true}
+		*row = clientState{key: row.key, changed: true}
 	}
 	return len(gone), nil
 }

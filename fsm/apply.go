@@ -6,7 +6,6 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/erasure"
-	"dormouse/fsm/kv"
 	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
@@ -18,13 +17,15 @@ import (
 type batch struct {
 	*txn.Entry
 	machine  *Machine
-	clients  map[string]*clientState // :: row key → the client
-	roster   *roster                 // nil until the entry changes it
+	clients  map[clientID]*clientState
+	roster   *roster // nil until the entry changes it
 	placed   placed
 	moved    bool // placed has changed other than by lease renewals
 	imports  imports
 	imported bool // an import has ended
 	shared   bool // the entry has several commits
+
+	tx txn.Tx // of the commit that runs
 }
 
 // entryRowsBytesMax is how much an entry may have written when another commit begins to run in it:
@@ -38,7 +39,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 	b := &batch{
 		Entry: &txn.Entry{
 			Progress: m.progress.Next(index, term, p.TickMs, p.WallMs, m.chainNext),
-			Rows:     kv.NewOverlay(m.gen.engine, m.hot, len(p.Commits)),
+			Rows:     m.rows,
 			Scopes:   map[string]txn.ScopeState{},
 			Due:      m.due,
 			Opening:  m.opening,
@@ -50,10 +51,11 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 			Deletions: m.deletions,
 		},
 		machine: m,
-		clients: map[string]*clientState{},
+		clients: map[clientID]*clientState{},
 		placed:  m.placed,
 		imports: *m.imports.Load(),
 	}
+	m.rows.Open(m.gen.engine)
 	if index <= m.progress.Index {
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.Index)
 	}
@@ -191,7 +193,8 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	if err := b.writable(p); err != nil {
 		return nil, err
 	}
-	c := machineCommit{&txn.Tx{Entry: b.Entry, Scope: p.Scope, Principal: p.Principal}, b}
+	b.tx = txn.Tx{Entry: b.Entry, Scope: p.Scope, Principal: p.Principal}
+	c := machineCommit{&b.tx, b}
 	if err := c.OpenScope(); err != nil {
 		return nil, err
 	}

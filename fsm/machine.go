@@ -69,6 +69,7 @@ type Machine struct {
 	// The next fields belong to the applying goroutine. chainNext is the chain including the entry
 	// that is being applied: Apply sets it, applyBatch writes it.
 	hot       *kv.ApplyCache
+	rows      *kv.Overlay
 	chainNext uint32
 	opening   txn.TermStart
 	mintBase  uint64 // see mint
@@ -143,6 +144,7 @@ func (m *Machine) adopt(g *generation) error {
 	if m.hot == nil || !seededbug.Is(seededbug.CacheOutlivesInstall) {
 		m.hot = kv.NewApplyCache(int(m.options.Caches.ApplyRows))
 	}
+	m.rows = kv.NewOverlay(m.hot)
 	m.applyRows.Store(0)
 	m.chains.reset()
 	if m.chainNext = done.Chain; done.Index > 0 {

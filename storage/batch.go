@@ -12,6 +12,22 @@ func (e *Engine) NewBatch() *Batch { return &Batch{batch: e.db.NewBatch()} }
 // Set writes a key. It cannot fail: Commit returns the errors of a batch.
 func (b *Batch) Set(key, value []byte) { must(b.batch.Set(key, value, nil)) }
 
+// Encoder writes a value of a known size.
+type Encoder interface {
+	// EncodedSize returns the size of the value in bytes.
+	EncodedSize() int
+	// EncodeBackward writes the value to the end of b, and returns the index of its first byte.
+	EncodeBackward(b []byte) int
+}
+
+// SetEncoded is Set for a value that the encoder writes into the batch's own memory.
+func (b *Batch) SetEncoded(key string, value Encoder) {
+	op := b.batch.SetDeferred(len(key), value.EncodedSize())
+	copy(op.Key, key)
+	value.EncodeBackward(op.Value)
+	must(op.Finish())
+}
+
 // Delete deletes a key, which need not exist.
 func (b *Batch) Delete(key []byte) { must(b.batch.Delete(key, nil)) }
 

@@ -186,10 +186,8 @@ func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.Che
 	}
 	carry(body, row)
 	row.Carried = body.Row != nil
-	rawRow := command.Marshal(row)
-	rawBody := command.Marshal(body)
-	c.Rows.Set(metaKey, rawRow)
-	c.Rows.Set(kv.BodyKey(c.Scope, key, row), rawBody)
+	c.Rows.SetMessage(metaKey, row)
+	c.Rows.SetMessage(kv.BodyKey(c.Scope, key, row), body)
 	if row.ExpiresAt != old.GetExpiresAt() {
 		c.SetExpiry(row.ExpiresAt, metaKey)
 	}

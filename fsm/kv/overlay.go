@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dormouse/internal/protocode"
 	"dormouse/storage"
 )
 
@@ -38,13 +39,18 @@ type Overlay struct {
 	undo   []undo         // since the commit began
 	clock  int            // increases with each change
 	bytes  int            // of all written rows, including those of refused commits
+
+	sorted []string // memory of WriteTo
 }
 
-// change is a row's newest value; nil means deleted.
+// change is a row's newest value. It is deleted if it has neither a value nor a message.
 type change struct {
-	value []byte
-	at    int
+	value   []byte
+	message protocode.Message // the value, not encoded yet
+	at      int
 }
+
+func (c change) deleted() bool { return c.value == nil && c.message == nil }
 
 // deletedRange deletes lower <= key < upper at a point of the overlay's clock.
 type deletedRange struct {
@@ -74,12 +80,28 @@ type undo struct {
 	had    bool
 }
 
-// rowsPerCommit is about how many rows a commit changes.
-const rowsPerCommit = 5
+// NewOverlay returns an overlay that serves one entry after the other, and keeps its memory.
+func NewOverlay(hot *ApplyCache) *Overlay {
+	return &Overlay{hot: hot, rows: map[string]change{}}
+}
 
-// NewOverlay returns an overlay without changes, for an entry with that many commits.
-func NewOverlay(engine storage.Reader, hot *ApplyCache, commits int) *Overlay {
-	return &Overlay{engine: engine, hot: hot, rows: make(map[string]change, rowsPerCommit*commits)}
+// rowsKeptMax is how many rows an overlay has memory for between entries. One of more rows would
+// make each later entry clear that memory.
+const rowsKeptMax = 1 << 13
+
+// Open begins an entry over an engine.
+func (o *Overlay) Open(engine storage.Reader) { o.engine = engine }
+
+// drop drops all changes.
+func (o *Overlay) drop() {
+	if len(o.rows) > rowsKeptMax {
+		*o = *NewOverlay(o.hot)
+		return
+	}
+	clear(o.rows)
+	clear(o.sorted)
+	clear(o.undo[:cap(o.undo)])
+	o.sorted, o.undo, o.ranges, o.clock, o.bytes = o.sorted[:0], o.undo[:0], nil, 0, 0
 }
 
 // EngineError is a failure of the engine, after which a replica must stop.
@@ -122,24 +144,40 @@ func (o *Overlay) Set(key string, value []byte) {
 	if value == nil {
 		value = []byte{}
 	}
-	o.put(key, value)
+	o.put(key, change{value: value}, len(value))
+}
+
+// SetMessage writes a row whose value is the encoding of a message. The overlay keeps the message,
+// which callers must not change afterwards, and encodes it once: into the batch of WriteTo, unless
+// it is read before.
+func (o *Overlay) SetMessage(key string, m protocode.Message) {
+	if inApplyCache(key) {
+		o.Set(key, m.Encode())
+		return
+	}
+	o.put(key, change{message: m}, m.EncodedSize())
 }
 
 // Remove deletes a row, which need not exist.
-func (o *Overlay) Remove(key string) { o.put(key, nil) }
+func (o *Overlay) Remove(key string) { o.put(key, change{}, 0) }
 
-func (o *Overlay) put(key string, value []byte) {
+func (o *Overlay) put(key string, c change, size int) {
 	before, had := o.rows[key]
 	o.undo = append(o.undo, undo{key: key, before: before, had: had})
 	o.clock++
-	o.bytes += len(key) + len(value)
-	o.rows[key] = change{value: value, at: o.clock}
+	o.bytes += len(key) + size
+	c.at = o.clock
+	o.rows[key] = c
 }
 
 // Get returns a row's value, which callers must not change; nil if there is none.
 func (o *Overlay) Get(key string) ([]byte, error) {
 	c, ok := o.rows[key]
 	if ok && !o.deletedSince(key, c.at) {
+		if c.message != nil {
+			c.value, c.message = c.message.Encode(), nil
+			o.rows[key] = c
+		}
 		return c.value, nil
 	}
 	if ok || o.deletedSince(key, 0) {
@@ -214,7 +252,7 @@ func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool
 			if theirs && string(cursor.Key()) == key {
 				theirs = cursor.Next()
 			}
-			if c := o.rows[key]; c.value == nil || o.deletedSince(key, c.at) {
+			if c := o.rows[key]; c.deleted() || o.deletedSince(key, c.at) {
 				continue
 			}
 		}
@@ -247,34 +285,38 @@ func (o *Overlay) WriteTo(b *storage.Batch) {
 	for _, r := range o.ranges {
 		b.DeleteRange([]byte(r.lower), []byte(r.upper))
 	}
-	keys := make([]string, 0, len(o.rows))
 	for k, c := range o.rows {
 		if !o.deletedSince(k, c.at) {
-			keys = append(keys, k)
+			o.sorted = append(o.sorted, k)
 		}
 	}
-	slices.Sort(keys) // in order, the engine finds each place next to the last
-	var key []byte    // the batch copies it
-	for _, k := range keys {
-		key = append(key[:0], k...)
-		if value := o.rows[k].value; value == nil {
+	slices.Sort(o.sorted) // the engine looks for neighbours in memory that it has just used
+	var key []byte        // the batch copies it
+	for _, k := range o.sorted {
+		switch c := o.rows[k]; {
+		case c.message != nil:
+			b.SetEncoded(k, c.message)
+		case c.value != nil:
+			key = append(key[:0], k...)
+			b.Set(key, c.value)
+		default:
+			key = append(key[:0], k...)
 			b.Delete(key)
-		} else {
-			b.Set(key, value)
 		}
 	}
 }
 
-// Settle updates the apply cache, after the engine has the entry.
+// Settle updates the apply cache after the engine has the entry, and ends the entry.
 func (o *Overlay) Settle() {
+	defer o.drop()
 	if o.removed(inApplyCache) {
 		o.hot.clear()
 	}
 	for k, c := range o.rows {
 		switch {
 		case !inApplyCache(k):
-		case c.value == nil || o.deletedSince(k, c.at):
-			o.hot.remove(k)
+		case c.deleted() || o.deletedSince(k, c.at):
+			o.hot.drop(k)
 		default:
 			o.hot.set(k, c.value)
 		}

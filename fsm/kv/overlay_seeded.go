@@ -8,7 +8,11 @@ func (o *Overlay) ShowCheckpoints(engine *storage.Engine) error {
 	early := engine.NewBatch()
 	defer early.Close()
 	for key, c := range o.rows {
-		if kind := key[:1]; c.value != nil && (kind == KindCheckpoint || kind == KindCheckpointBody) {
+		switch kind := key[:1]; {
+		case kind != KindCheckpoint && kind != KindCheckpointBody:
+		case c.message != nil:
+			early.SetEncoded(key, c.message)
+		case c.value != nil:
 			early.Set([]byte(key), c.value)
 		}
 	}

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -26,6 +27,11 @@ type ReadCache struct {
 	epoch    atomic.Uint64
 	shardMax int // bytes of each shard
 	shards   [readCacheShards]readCacheShard
+}
+
+type readCacheShard struct {
+	mu       sync.Mutex
+	rowClock // guarded by mu
 }
 
 // NewReadCache returns an empty cache that holds at most bytesMax bytes.

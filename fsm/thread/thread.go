@@ -183,10 +183,11 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, found ex
 			}
 		}
 		e := draft.Entry(t.Incarnation, t.Rev, c.Progress.Wall)
-		head = head.After(&e)
-		if err := storeEntry(c, t, draft.ID, &e, head[:]); err != nil {
+		after := head.After(&e) // the row keeps it
+		if err := storeEntry(c, t, draft.ID, &e, after[:]); err != nil {
 			return nil, err
 		}
+		head = after
 		stamps[i] = agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
 		t.Rev++
 	}
@@ -215,7 +216,8 @@ func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, do existi
 	return &agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At, Skipped: do == skipAny}, nil
 }
 
-// storeEntry writes the row of an appended entry, and the index row if its caller chose the id.
+// storeEntry writes the row of an appended entry, and the index row if its caller chose the id. The
+// row shares the memory of e and head.
 func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
 	row := logpb.EntryRow{
 		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
@@ -233,8 +235,7 @@ func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 			return agent.Invalid("entries.id", "id %q is generated for another entry of thread %q: choose another", chosen, t.Id)
 		}
 	}
-	raw := command.Marshal(&row)
-	c.Rows.Set(kv.EntryKey(c.Scope, t.Id, t.Incarnation, e.Seq), raw)
+	c.Rows.SetMessage(kv.EntryKey(c.Scope, t.Id, t.Incarnation, e.Seq), &row)
 	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
 	t.Bytes += EntryBytes(e)
 	return nil

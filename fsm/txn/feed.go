@@ -94,8 +94,7 @@ func (b *Entry) storeFeed(scope string, changes []ScopeChange) error {
 	}
 	invariant.Check(feed.Floor <= b.Progress.Index+1 && feed.Gone < feed.Floor,
 		"the feed of scope %q begins at %d, it was gone at %d, and this is entry %d", scope, feed.Floor, feed.Gone, b.Progress.Index)
-	raw := command.Marshal(feed)
-	b.Rows.Set(key, raw)
+	b.Rows.SetMessage(key, feed)
 	b.NotifyWatchers(key)
 	return nil
 }
@@ -105,8 +104,7 @@ func (b *Entry) addChanges(scope string, feed *logpb.FeedRow, changes []ScopeCha
 	for i, r := range changes {
 		row.Changes[i] = r.Change
 	}
-	raw := command.Marshal(row)
-	b.Rows.Set(kv.ChangeKey(scope, b.Progress.Index), raw)
+	b.Rows.SetMessage(kv.ChangeKey(scope, b.Progress.Index), row)
 	feed.Kept += row.Count
 	return b.trimFeed(scope, feed)
 }
