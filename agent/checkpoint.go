@@ -39,6 +39,10 @@ type Thawed struct {
 	Thread     *Thread // at the pointer's rev; nil without a pointer
 	Entries    []Entry // the entries below the pointer's rev, or only the last of them if a tail was requested
 	Ahead      uint64  // number of entries in the thread past the pointer
+
+	// Encoded has the entries in place of Entries, if Thaw.Encoded allows it: each as a field of the
+	// API's message Thawed, one after another.
+	Encoded []byte
 }
 
 // CheckpointLifecycles returns the reasons for saving a checkpoint: those of a

@@ -88,6 +88,10 @@ type Thaw struct {
 	Key      string
 	Tail     *uint64 // only the last Tail entries; nil means all
 	Revision uint64  // 0 means the current one
+
+	// Encoded lets the service answer with Thawed.Encoded in place of Thawed.Entries. Servers of the
+	// protobuf API set it.
+	Encoded bool
 }
 
 // ListScopes lists all scopes; it ignores the request's own scope.

@@ -72,6 +72,9 @@ func thawedToProto(t *agent.Thawed) *apipb.Thawed {
 	if t.Thread != nil {
 		out.Thread = ops.ThreadToProto(t.Thread)
 	}
+	if t.Encoded != nil {
+		out.ProtoReflect().SetUnknown(t.Encoded)
+	}
 	return out
 }
 
@@ -87,6 +90,11 @@ func thawedFromProto(t *apipb.Thawed) (agent.Found, error) {
 		return nil, err
 	}
 	out := &agent.Thawed{Checkpoint: *checkpoint, Entries: entriesFromProto(t.Entries), Ahead: t.Ahead}
+	if deferred := t.ProtoReflect().GetUnknown(); len(deferred) > 0 && len(t.Entries) == 0 { // see protocode.Deferred
+		if out.Entries, err = encodedEntries(deferred); err != nil {
+			return nil, err
+		}
+	}
 	if t.Thread != nil {
 		thread, err := ops.ThreadFromProto(t.Thread)
 		if err != nil {

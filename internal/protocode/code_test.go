@@ -138,6 +138,43 @@ func TestModesDifferInMemoryOnly(t *testing.T) {
 	})
 }
 
+// Lists that were left encoded are decoded later, also when other fields come between their parts.
+func TestDeferredListsAreDecodedLater(t *testing.T) {
+	deferred := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var raw []byte
+		for range rapid.IntRange(1, 3).Draw(t, "parts") {
+			part := &apipb.Thawed{}
+			fill(t, part.ProtoReflect(), 3)
+			raw = append(raw, part.Encode()...)
+		}
+		want := &apipb.Thawed{}
+		if err := want.Decode(raw); err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range []protocode.Mode{protocode.Copied, protocode.Shared, protocode.SharedByPart | protocode.Checked} {
+			buffer, got, back := bytes.Clone(raw), &apipb.Thawed{}, &apipb.Thawed{}
+			if err := got.DecodeAs(mode|protocode.Deferred, buffer); err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Entries) != 0 {
+				t.Fatalf("mode %d: entries were decoded: %v", mode, got)
+			}
+			deferred += len(want.Entries)
+			_ = append(got.ProtoReflect().GetUnknown(), "overwritten"...)
+			if !bytes.Equal(buffer, raw) {
+				t.Fatal("an append to the unknown fields changed the encoding")
+			}
+			if err := back.Decode(got.Encode()); err != nil || !proto.Equal(back, want) {
+				t.Fatalf("mode %d: %v: %v, want %v", mode, err, back, want)
+			}
+		}
+	})
+	if deferred == 0 {
+		t.Error("no entry was deferred")
+	}
+}
+
 func TestSharedBytesAreNotAppendedToInPlace(t *testing.T) {
 	raw := (&apipb.Entry{Payload: []byte("{}"), Refs: []byte("[]")}).Encode()
 	e := &apipb.Entry{}

@@ -23,6 +23,15 @@ type Field struct {
 
 // Next reads the first field of raw and returns what follows it.
 func (f *Field) Next(raw []byte) (rest []byte, err error) {
+	if begin, end := ShortBytes(raw); end > 0 { // what most fields are
+		f.Number, f.kind, f.Raw, f.bytes = protowire.Number(raw[0]>>3), protowire.BytesType, raw[:end], raw[begin:end]
+		return raw[end:], nil
+	}
+	return f.next(raw)
+}
+
+// next is Next for any field.
+func (f *Field) next(raw []byte) (rest []byte, err error) {
 	number, kind, n := consumeTag(raw)
 	if n < 0 {
 		return nil, protowire.ParseError(n)
@@ -35,7 +44,7 @@ func (f *Field) Next(raw []byte) (rest []byte, err error) {
 	case protowire.VarintType:
 		f.value, size = protowire.ConsumeVarint(raw[n:])
 	case protowire.BytesType:
-		f.bytes, size = consumeBytes(raw[n:])
+		f.bytes, size = protowire.ConsumeBytes(raw[n:])
 	case protowire.Fixed64Type:
 		f.value, size = protowire.ConsumeFixed64(raw[n:])
 	case protowire.Fixed32Type:
@@ -51,23 +60,6 @@ func (f *Field) Next(raw []byte) (rest []byte, err error) {
 	n += size
 	f.Number, f.kind, f.Raw = number, kind, raw[:n]
 	return raw[n:], nil
-}
-
-// consumeTag is protowire.ConsumeTag, faster for tags of one byte.
-func consumeTag(raw []byte) (protowire.Number, protowire.Type, int) {
-	if len(raw) > 0 && raw[0] < 0x80 && raw[0] >= 1<<3 {
-		return protowire.Number(raw[0] >> 3), protowire.Type(raw[0] & 7), 1
-	}
-	return protowire.ConsumeTag(raw)
-}
-
-// consumeBytes is protowire.ConsumeBytes, faster for fewer than 128 bytes.
-func consumeBytes(raw []byte) ([]byte, int) {
-	if len(raw) > 0 && raw[0] < 0x80 && int(raw[0]) < len(raw) {
-		n := 1 + int(raw[0])
-		return raw[1:n], n
-	}
-	return protowire.ConsumeBytes(raw)
 }
 
 // want returns an error unless the field has a wire type.
@@ -232,6 +224,33 @@ func Subs[T any, M pointer[T]](f *Field, to *[]M) error {
 	}
 	*to = append(list, m)
 	return decodePart(f, m)
+}
+
+// Defer appends a field, and those of the same number and kind that follow it in rest, to unknown
+// fields. It returns what follows them. In a shared mode the fields are not copied if they are the
+// first of the unknown ones.
+func (f *Field) Defer(to *[]byte, rest []byte) ([]byte, error) {
+	if err := f.want(protowire.BytesType); err != nil {
+		return nil, err
+	}
+	fields := f.Raw // has the rest of the message as its capacity
+	number := f.Number
+	for len(rest) > 0 && rest[0] == fields[0] {
+		after, err := f.Next(rest)
+		if err != nil {
+			return nil, err
+		}
+		if f.Number != number {
+			break
+		}
+		fields, rest = fields[:len(fields)+len(rest)-len(after)], after
+	}
+	if f.Mode&Shared != 0 && len(*to) == 0 {
+		*to = fields[:len(fields):len(fields)]
+	} else {
+		*to = append(*to, fields...)
+	}
+	return rest, nil
 }
 
 // roomMax is the most messages for which withRoom makes room at once.

@@ -37,4 +37,7 @@ const (
 	SharedByPart
 	// Checked makes a string that is not UTF-8 an error.
 	Checked
+	// Deferred leaves the lists that protogen names so among the unknown fields, encoded and
+	// unchecked, for code that decodes them without generated messages.
+	Deferred
 )

@@ -191,9 +191,16 @@ func eachMessage(out *protogen.GeneratedFile, call, value string, list []any, on
 	out.P("}")
 }
 
+// deferred are the lists of messages that protocode.Deferred leaves encoded.
+var deferred = map[protoreflect.FullName]bool{"dormouse.api.v1.Thawed.entries": true}
+
 // decode writes the case of one field.
 func decode(out *protogen.GeneratedFile, f *protogen.Field) {
 	out.P("case ", f.Desc.Number(), ":")
+	if deferred[f.Desc.FullName()] {
+		out.P("if mode&", runtime.Ident("Deferred"), " != 0 {")
+		out.P("raw, err = f.Defer(&m.unknownFields, raw)\nbreak\n}")
+	}
 	to := "&m." + f.GoName
 	if inOneof(f) {
 		out.P("o, ok := m.", f.Oneof.GoName, ".(*", f.GoIdent, ")")

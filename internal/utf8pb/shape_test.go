@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"dormouse/internal/utf8pb"
+	apipb "dormouse/proto/api"
 )
 
 // nested is a type that contains itself, with a string three levels deep, and
@@ -34,6 +35,35 @@ func encode(t *testing.T, m proto.Message, replace, with string) []byte {
 		t.Fatalf("%q cannot take the place of %q", with, replace)
 	}
 	return []byte(strings.ReplaceAll(string(raw), replace, with))
+}
+
+// The entries of a thaw are not looked at, and what is beside them is.
+func TestTheEntriesOfAThawAreNotChecked(t *testing.T) {
+	shape := utf8pb.Of((&apipb.Thawed{}).ProtoReflect().Descriptor())
+	if err := shape.Check((&apipb.Thawed{Entries: []*apipb.Entry{{Id: "\xff"}}}).Encode()); err != nil {
+		t.Error(err)
+	}
+	if err := shape.Check((&apipb.Thawed{Checkpoint: &apipb.Checkpoint{Key: "\xff"}}).Encode()); err == nil {
+		t.Error("the key of a checkpoint is not checked")
+	}
+}
+
+// Lengths of one byte, of two, and longer ones are read alike.
+func TestStringsOfAnyLengthAreChecked(t *testing.T) {
+	shape := utf8pb.Of((&apipb.Checkpoint{}).ProtoReflect().Descriptor())
+	for _, n := range []int{1, 127, 128, 16383, 16384, 100_000} {
+		text := strings.Repeat("x", n-1)
+		if err := shape.Check((&apipb.Checkpoint{Key: text + "x", Revision: 1 << 40}).Encode()); err != nil {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		raw := (&apipb.Checkpoint{Key: text + "\xff", Revision: 1 << 40}).Encode()
+		if err := shape.Check(raw); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		if err := shape.Check(raw[:n/2+1]); err == nil {
+			t.Errorf("%d bytes that were cut off passed", n)
+		}
+	}
 }
 
 func TestStringsThatAreNotUTF8AreFoundWhereverTheyAre(t *testing.T) {

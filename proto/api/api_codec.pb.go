@@ -3102,6 +3102,10 @@ func (m *Thawed) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 		case 2:
 			err = protocode.Sub(&f, &m.Thread)
 		case 3:
+			if mode&protocode.Deferred != 0 {
+				raw, err = f.Defer(&m.unknownFields, raw)
+				break
+			}
 			err = protocode.Subs(&f, &m.Entries)
 		case 4:
 			err = protocode.Int(&f, &m.Ahead)

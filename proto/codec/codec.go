@@ -73,10 +73,11 @@ func Encode(m Message, into []byte) error {
 	return utf8pb.Of(m.ProtoReflect().Descriptor()).Check(into)
 }
 
-// Decode decodes a message, as Codec does; m shares no memory with raw.
+// Decode decodes a message, as Codec does; m shares no memory with raw. It leaves the entries of a
+// thaw encoded (protocode.Deferred); package convert decodes them.
 func Decode(m Message, raw []byte) error {
 	proto.Reset(m)
-	if err := m.DecodeAs(protocode.SharedByPart|protocode.Checked, raw); err != nil {
+	if err := m.DecodeAs(protocode.SharedByPart|protocode.Checked|protocode.Deferred, raw); err != nil {
 		return fmt.Errorf("decode %T: %w", m, err)
 	}
 	return nil
