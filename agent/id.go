@@ -61,6 +61,11 @@ func generatedID(incarnation, seq uint64) string {
 	return generatedName(generatedPrefix, incarnation, seq)
 }
 
+// AppendGeneratedID appends the id that an entry without one gets at seq of an incarnation.
+func AppendGeneratedID(to []byte, incarnation, seq uint64) []byte {
+	return appendName(to, generatedPrefix, incarnation, seq)
+}
+
 // GeneratedID returns the parts of a generated entry id, so that the entry is found by
 // its seq, without an index. An id of that form may still be a caller's own.
 func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
@@ -69,10 +74,14 @@ func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
 
 func generatedName(prefix string, incarnation, seq uint64) string {
 	var room [64]byte // the prefix and two numbers of at most 13 characters
-	id := append(room[:0], prefix...)
-	id = strconv.AppendUint(id, incarnation, 36)
-	id = append(id, '_')
-	return string(strconv.AppendUint(id, seq, 36))
+	return string(appendName(room[:0], prefix, incarnation, seq))
+}
+
+func appendName(to []byte, prefix string, incarnation, seq uint64) []byte {
+	to = append(to, prefix...)
+	to = strconv.AppendUint(to, incarnation, 36)
+	to = append(to, '_')
+	return strconv.AppendUint(to, seq, 36)
 }
 
 func generatedParts(prefix, id string) (incarnation, seq uint64, ok bool) {

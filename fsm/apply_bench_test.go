@@ -109,14 +109,19 @@ func BenchmarkThaw50Of300B(b *testing.B) {
 		r.batch(agent.Commit{Ops: []agent.Op{&agent.HibernateThread{Thread: key, Rev: 50, Entries: drafts}}})
 		r.batch(agent.Commit{Ops: []agent.Op{&agent.PutCheckpoint{Key: key, State: state, Thread: &agent.Pointer{Thread: key, Rev: 50}}}})
 	}
-	tail, n := uint64(50), 0
-	b.ReportAllocs()
-	for b.Loop() {
-		view := r.machine.View()
-		if a := view.Answer("", &agent.Thaw{Key: fmt.Sprintf("agent-%d", n*7919%agents), Tail: &tail}); a.Err != nil {
-			b.Fatal(a.Err)
-		}
-		view.Close()
-		n++
+	for name, encoded := range map[string]bool{"decoded": false, "encoded": true} {
+		b.Run(name, func(b *testing.B) {
+			tail, n := uint64(50), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				view := r.machine.View()
+				thaw := &agent.Thaw{Key: fmt.Sprintf("agent-%d", n*7919%agents), Tail: &tail, Encoded: encoded}
+				if a := view.Answer("", thaw); a.Err != nil {
+					b.Fatal(a.Err)
+				}
+				view.Close()
+				n++
+			}
+		})
 	}
 }

@@ -1,7 +1,9 @@
 package fsm_test
 
 import (
+	"bytes"
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"dormouse/fsm"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	apipb "dormouse/proto/api"
 	"dormouse/storage"
 )
 
@@ -163,7 +166,41 @@ func (r *subject) answer(q agent.Read) agent.Answer {
 	r.tb.Helper()
 	view := r.machine.View()
 	defer view.Close()
-	return view.Answer("", q)
+	answer := view.Answer("", q)
+	if thaw, ok := q.(*agent.Thaw); ok {
+		encoded := *thaw
+		encoded.Encoded = true
+		r.sameThaw(answer, view.Answer("", &encoded))
+	}
+	return answer
+}
+
+// sameThaw checks that a thaw whose entries are encoded equals one whose entries are decoded.
+func (r *subject) sameThaw(decoded, encoded agent.Answer) {
+	r.tb.Helper()
+	if decoded.Err != nil {
+		if !reflect.DeepEqual(encoded, decoded) {
+			r.tb.Fatalf("encoded, a thaw answers %+v, %v, and decoded %v", encoded.Found, encoded.Err, decoded.Err)
+		}
+		return
+	}
+	if encoded.Err != nil {
+		r.tb.Fatalf("encoded, a thaw is refused: %v", encoded.Err)
+	}
+	want, got := *decoded.Found.(*agent.Thawed), *encoded.Found.(*agent.Thawed)
+	message := &apipb.Thawed{}
+	for _, e := range want.Entries {
+		message.Entries = append(message.Entries, &apipb.Entry{
+			Id: e.ID, Seq: e.Seq, At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, ContentType: e.ContentType, Bytes: e.Bytes,
+		})
+	}
+	if raw := message.Encode(); !bytes.Equal(raw, got.Encoded) || got.Entries != nil {
+		r.tb.Fatalf("a thaw has the entries %x, encoded %x", raw, got.Encoded)
+	}
+	want.Entries, got.Encoded = nil, nil
+	if !reflect.DeepEqual(got, want) {
+		r.tb.Fatalf("encoded, a thaw is %+v, and decoded %+v", got, want)
+	}
 }
 
 // read answers a read that must find something.

@@ -52,17 +52,25 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	if q.Tail != nil && p.Rev-from > *q.Tail {
 		from = p.Rev - *q.Tail
 	}
-	thawed.Entries = make([]agent.Entry, 0, min(p.Rev-from, thawEntriesHint))
 	size := 0
-	err = thread.EachEntry(r, j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
-		if size += int(thread.EntryBytes(&e)); size > agent.ReadBytesMax {
-			tooLarge := agent.TooLarge("tail", "read_bytes_max", size, agent.ReadBytesMax)
-			tooLarge.Detail = fmt.Sprintf("the %d entries of thread %q take more than %d bytes: ask for a tail, and load the rest in pages",
-				p.Rev-from, p.Thread, agent.ReadBytesMax)
-			return false, tooLarge
+	add := func(n int) error {
+		if size += n; size <= agent.ReadBytesMax {
+			return nil
 		}
+		tooLarge := agent.TooLarge("tail", "read_bytes_max", size, agent.ReadBytesMax)
+		tooLarge.Detail = fmt.Sprintf("the %d entries of thread %q take more than %d bytes: ask for a tail, and load the rest in pages",
+			p.Rev-from, p.Thread, agent.ReadBytesMax)
+		return tooLarge
+	}
+	if q.Encoded {
+		thawed.Encoded, err = thread.Encoded(r, j, from, p.Rev, add)
+		return thawed, err
+	}
+	thawed.Entries = make([]agent.Entry, 0, min(p.Rev-from, thawEntriesHint))
+	err = thread.EachEntry(r, j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		thawed.Entries = append(thawed.Entries, e)
-		return true, nil
+		err := add(int(thread.EntryBytes(&e)))
+		return err == nil, err
 	})
 	if err != nil {
 		return nil, err

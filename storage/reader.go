@@ -134,7 +134,7 @@ func (c *Cursor) Key() []byte { return c.iterator.Key() }
 // Value returns a copy of the value, which the caller owns. It is nil if the value cannot be read;
 // then Next ends and Close returns the error.
 func (c *Cursor) Value() []byte {
-	value, ok := c.pinned()
+	value, ok := c.PinnedValue()
 	if !ok {
 		return nil
 	}
@@ -144,15 +144,16 @@ func (c *Cursor) Value() []byte {
 // SharedValue is Value with copies that share memory: one allocation holds many. A caller that keeps one of
 // them keeps up to arenaChunk bytes.
 func (c *Cursor) SharedValue() []byte {
-	value, ok := c.pinned()
+	value, ok := c.PinnedValue()
 	if !ok {
 		return nil
 	}
 	return c.arena.copyOf(value)
 }
 
-// pinned returns the value, valid until the cursor moves or is closed.
-func (c *Cursor) pinned() (value []byte, ok bool) {
+// PinnedValue returns the value, valid until the cursor moves or is closed. ok is false if the value
+// cannot be read; then Next ends and Close returns the error.
+func (c *Cursor) PinnedValue() (value []byte, ok bool) {
 	value, err := c.iterator.ValueAndErr()
 	if err != nil {
 		c.err = err

@@ -153,6 +153,29 @@ func eachEntry(r txn.Reader, j Journal, from, to uint64, back bool, visit func(*
 // eachStored is eachEntry for entries that are stored under one thread. more reports that visit
 // returned true for the last of them.
 func eachStored(r txn.Reader, j Journal, s span, back bool, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (more bool, err error) {
+	row := &logpb.EntryRow{}
+	return eachRow(r, j, s, back, func(stored storedRow, seq uint64) (bool, error) {
+		raw := stored.SharedValue()
+		if raw == nil {
+			return false, nil // eachRow returns the error
+		}
+		row.Reset()
+		if err := decodeEntryRow(seq, raw, row); err != nil {
+			return false, err
+		}
+		return visit(row, entryOf(row, s.incarnation, seq))
+	})
+}
+
+// storedRow is a row as storage.Cursor has it. A value that cannot be read is nil, or not ok.
+type storedRow interface {
+	PinnedValue() (value []byte, ok bool) // valid until visit returns
+	SharedValue() []byte                  // shares memory with those near it
+}
+
+// eachRow visits the rows of entries that are stored under one thread, until visit returns false.
+// more reports that it returned true for the last of them.
+func eachRow(r txn.Reader, j Journal, s span, back bool, visit func(stored storedRow, seq uint64) (bool, error)) (more bool, err error) {
 	scan, seq := r.Engine.Scan, s.from
 	if back {
 		scan, seq = r.Engine.ScanBack, s.to-1
@@ -168,20 +191,12 @@ func eachStored(r txn.Reader, j Journal, s span, back bool, visit func(*logpb.En
 		}
 	}()
 	left := s.to - s.from
-	row := &logpb.EntryRow{}
 	for ; left > 0 && cursor.Next(); left-- {
-		key, raw := cursor.Key(), cursor.SharedValue()
-		if raw == nil {
-			return false, nil // Close returns the error
-		}
+		key := cursor.Key()
 		if kv.DecodeNumber(key[len(key)-8:]) != seq {
 			break
 		}
-		row.Reset()
-		if err := decodeEntryRow(seq, raw, row); err != nil {
-			return false, err
-		}
-		more, err := visit(row, entryOf(row, s.incarnation, seq))
+		more, err := visit(cursor, seq)
 		if err != nil || !more {
 			return false, err
 		}

@@ -57,6 +57,11 @@ func (x *exchange) read(f *flight, req *apipb.ReadRequest, trace tracing.Context
 		x.readers.Done()
 		return
 	}
+	for _, read := range r.Reads {
+		if thaw, ok := read.(*agent.Thaw); ok {
+			thaw.Encoded = true
+		}
+	}
 	traced := trace.Parent != "" // it has a span of its own
 	if x.batch != nil && (traced || !x.batch.fits(f, &r)) {
 		x.flush()

@@ -1,0 +1,179 @@
+package thread
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+
+	"dormouse/agent"
+	"dormouse/fsm/txn"
+	"dormouse/internal/compactjson"
+	"dormouse/internal/protocode"
+)
+
+// scratches holds unused buffers, of at most scratchMax bytes.
+var scratches = sync.Pool{New: func() any { return new([]byte) }}
+
+const scratchMax = 256 << 10
+
+// Encoded returns the entries between two seqs as agent.Thawed.Encoded has them. It calls add with
+// the bytes that each entry counts for. The result is what decoding the rows and encoding the
+// entries gives, without the objects between.
+func Encoded(r txn.Reader, j Journal, from, to uint64, add func(size int) error) ([]byte, error) {
+	scratch := scratches.Get().(*[]byte) //nolint:forcetypeassert // see scratches
+	buffer, err := appendEncoded((*scratch)[:0], r, j, from, to, add)
+	if err != nil {
+		return nil, err
+	}
+	if cap(buffer) > scratchMax {
+		return buffer, nil
+	}
+	*scratch = buffer
+	defer scratches.Put(scratch)
+	return bytes.Clone(buffer), nil
+}
+
+func appendEncoded(buffer []byte, r txn.Reader, j Journal, from, to uint64, add func(size int) error) ([]byte, error) {
+	var e encodedEntry
+	for _, s := range j.spans(from, to, false) {
+		more, err := eachRow(r, j, s, false, func(stored storedRow, seq uint64) (bool, error) {
+			raw, ok := stored.PinnedValue()
+			if !ok {
+				return false, nil // eachRow returns the error
+			}
+			if err := e.read(raw, s.incarnation, seq); err != nil {
+				return false, fmt.Errorf("decode entry %d: %w", seq, err)
+			}
+			if err := add(e.bytes()); err != nil {
+				return false, err
+			}
+			buffer = e.appendTo(buffer)
+			return true, nil
+		})
+		if err != nil || !more {
+			return buffer, err
+		}
+	}
+	return buffer, nil
+}
+
+// Numbers of fields in the API's messages. They never change.
+const (
+	thawedEntries = 3
+
+	entryID          = 1
+	entrySeq         = 2
+	entryAt          = 3
+	entryKind        = 4
+	entryPayload     = 5
+	entryRefs        = 6
+	entryContentType = 290
+	entryBytes       = 291
+)
+
+// encodedEntry is an entry whose fields share the memory of its row.
+type encodedEntry struct {
+	seq                                        uint64
+	at                                         int64
+	id, kind, payload, refs, contentType, data []byte
+
+	room [64]byte // of a generated id
+}
+
+var (
+	kindDefault        = []byte(agent.KindNote)
+	contentTypeDefault = []byte(agent.DefaultContentType)
+	emptyObject        = []byte("{}")
+)
+
+// read reads a row, and sets what it leaves out, as agent.Draft.Entry does.
+func (e *encodedEntry) read(raw []byte, incarnation, seq uint64) error {
+	var id, kind, payload, refs []byte
+	e.seq, e.at, e.contentType, e.data = seq, 0, nil, nil
+	f := protocode.Field{Mode: protocode.Shared}
+	for len(raw) > 0 {
+		if begin, end := protocode.ShortBytes(raw); end > 0 { // what most fields are
+			value := raw[begin:end]
+			switch raw[0] >> 3 { // fields of EntryRow
+			case 1:
+				id = value
+			case 3:
+				kind = value
+			case 4:
+				payload = value
+			case 5:
+				refs = value
+			}
+			raw = raw[end:]
+			continue
+		}
+		var err error
+		if raw, err = f.Next(raw); err != nil {
+			return err //nolint:wrapcheck // names the field
+		}
+		switch f.Number {
+		case 1:
+			err = f.Bytes(&id)
+		case 2:
+			err = protocode.Int(&f, &e.at)
+		case 3:
+			err = f.Bytes(&kind)
+		case 4:
+			err = f.Bytes(&payload)
+		case 5:
+			err = f.Bytes(&refs)
+		case 290:
+			err = f.Bytes(&e.contentType)
+		case 291:
+			err = f.Bytes(&e.data)
+		default: // the message has no such field
+		}
+		if err != nil {
+			return err //nolint:wrapcheck // names the field
+		}
+	}
+	if len(id) == 0 {
+		id = agent.AppendGeneratedID(e.room[:0], incarnation, seq)
+	}
+	if len(kind) == 0 {
+		kind = kindDefault
+	}
+	if compactjson.IsNull(payload) {
+		payload = emptyObject
+	}
+	if compactjson.IsNull(refs) {
+		refs = emptyObject
+	}
+	if len(e.contentType) == 0 && len(e.data) > 0 {
+		e.contentType = contentTypeDefault
+	}
+	e.id, e.kind, e.payload, e.refs = id, kind, payload, refs
+	return nil
+}
+
+// bytes returns what EntryBytes returns for the entry.
+func (e *encodedEntry) bytes() int {
+	return len(e.id) + len(e.kind) + len(e.payload) + len(e.refs) + len(e.contentType) + len(e.data)
+}
+
+// appendTo appends the entry as a field of a message Thawed.
+func (e *encodedEntry) appendTo(buffer []byte) []byte {
+	size := protocode.SizeText(entryID, e.id) + protocode.SizeInt(entrySeq, e.seq) + protocode.SizeInt(entryAt, e.at) +
+		protocode.SizeText(entryKind, e.kind) + protocode.SizeText(entryPayload, e.payload) + protocode.SizeText(entryRefs, e.refs) +
+		protocode.SizeText(entryContentType, e.contentType) + protocode.SizeText(entryBytes, e.data)
+	n := protocode.SizeMessage(thawedEntries, size)
+	buffer = slices.Grow(buffer, n)
+	buffer = buffer[:len(buffer)+n]
+	i := len(buffer)
+	i = protocode.PutText(buffer, i, entryBytes, e.data)
+	i = protocode.PutText(buffer, i, entryContentType, e.contentType)
+	i = protocode.PutText(buffer, i, entryRefs, e.refs)
+	i = protocode.PutText(buffer, i, entryPayload, e.payload)
+	i = protocode.PutText(buffer, i, entryKind, e.kind)
+	i = protocode.PutInt(buffer, i, entryAt, e.at)
+	i = protocode.PutInt(buffer, i, entrySeq, e.seq)
+	i = protocode.PutText(buffer, i, entryID, e.id)
+	protocode.PutMessage(buffer, i, len(buffer), thawedEntries)
+	return buffer
+}
