@@ -2,6 +2,7 @@ package grpc_test
 
 import (
 	"context"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/server/grpc"
 )
@@ -125,6 +127,40 @@ func TestAPartyThatPanicsIsAnsweredWhole(t *testing.T) {
 		for id, r := range replies(t, s, 2) {
 			if r.GetError().GetCode() != string(agent.CodeInternal) {
 				t.Errorf("read %d got %v", id, r)
+			}
+		}
+	})
+}
+
+// Thaws of a stream may be answered with encoded entries; those of unary calls may not. A client gets
+// the same entries.
+func TestThawsOfAStreamMayBeEncoded(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
+		want := agent.Entry{ID: "a", Seq: 7, At: 1, Kind: "note", Payload: agent.JSON("{}")}
+		message := &apipb.Thawed{Entries: []*apipb.Entry{{Id: want.ID, Seq: want.Seq, At: want.At, Kind: want.Kind, Payload: want.Payload}}}
+		f := &fake{read: func(_ context.Context, r agent.Reads) (agent.Answers, error) {
+			thawed := &agent.Thawed{Entries: []agent.Entry{want}}
+			if r.Reads[0].(*agent.Thaw).Encoded {
+				thawed = &agent.Thawed{Encoded: message.Encode(), Ahead: 1}
+			}
+			return agent.Answers{Answers: []agent.Answer{{Found: thawed}}}, nil
+		}}
+		_, conn := serve(t, f, grpc.Options{})
+		s := exchange(t, conn)
+		send(t, s, read(1, &agent.Thaw{Key: "a"}))
+		streamed := replies(t, s, 1)[1].GetRead()
+		unary, err := apipb.NewStoreClient(conn).Read(t.Context(), read(2, &agent.Thaw{Key: "a"}).GetRead())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ahead, m := range []*apipb.ReadResponse{unary, streamed} {
+			answers, err := convert.AnswersFromProto(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := answers.Answers[0].Found.(*agent.Thawed)
+			if got.Ahead != uint64(ahead) || len(got.Entries) != 1 || !reflect.DeepEqual(got.Entries[0], want) {
+				t.Errorf("got %+v", got)
 			}
 		}
 	})
