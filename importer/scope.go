@@ -22,7 +22,7 @@ type ScopeStore interface {
 type ScopeOptions struct {
 	Scope    string        // "" means agent.DefaultScope; the name in the file is ignored
 	GiveUp   time.Duration // time without any answer after which it fails; 0 means 2 min
-	Progress func(n int)   // called with the number of further rows; may be nil
+	Progress func(n int)   // called with the number of further rows, negative if an export begins again; may be nil
 }
 
 func (o ScopeOptions) withDefaults() ScopeOptions {
@@ -41,39 +41,6 @@ type ScopeSummary struct {
 	Footer      ScopeFileFooter
 	Resumed     uint64 // chunks that an earlier run of the import had applied
 	Differences Differences
-}
-
-// ExportScope writes all rows of a scope at one index to w, as a scope file.
-func ExportScope(ctx context.Context, s ScopeStore, w io.Writer, o ScopeOptions) (ScopeSummary, error) {
-	o = o.withDefaults()
-	var summary ScopeSummary
-	digest := newRowDigest()
-	if _, err := io.WriteString(w, scopeMagic); err != nil {
-		return summary, fmt.Errorf("write the scope file: %w", err)
-	}
-	err := s.ExportScope(ctx, o.Scope, func(part agent.ScopePart) error {
-		if h := part.Header; h != nil {
-			if h.Import != "" {
-				return fmt.Errorf("scope %q is being imported (import %q): wait until the import has ended", o.Scope, h.Import)
-			}
-			summary.Header = headerOf(h)
-			return writeJSONFrame(w, frameHeader, summary.Header)
-		}
-		n, err := digest.add(part.Rows)
-		if err != nil {
-			return fmt.Errorf("the node sent damaged rows: %w", err)
-		}
-		o.Progress(n)
-		return writeFrame(w, frameRows, part.Rows)
-	})
-	if err != nil {
-		return summary, err
-	}
-	if summary.Header.Format == 0 {
-		return summary, errors.New("the node sent no header: it may be of an older version")
-	}
-	summary.Footer = digest.footer()
-	return summary, writeJSONFrame(w, frameFooter, summary.Footer)
 }
 
 // readScopeFile reads and checks a scope file, and calls handle for each chunk.
@@ -206,8 +173,26 @@ func VerifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	return verifyScope(ctx, s, open, o.withDefaults(), "")
 }
 
-// verifyScope is VerifyScope of a scope whose import may be in progress.
+// verifyScope is VerifyScope of a scope whose import may be in progress. It compares again if the node that reads the
+// rows stops.
 func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string) (ScopeSummary, error) {
+	return wholeAttempts(ctx, nil, func() (ScopeSummary, int, error) {
+		rows := 0
+		once := o
+		once.Progress = func(n int) {
+			rows += n
+			o.Progress(n)
+		}
+		summary, err := verifyOnce(ctx, s, open, once, importing)
+		if err != nil {
+			o.Progress(-rows)
+		}
+		return summary, rows, err
+	})
+}
+
+// verifyOnce is verifyScope with one node.
+func verifyOnce(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string) (ScopeSummary, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stored := make(chan agent.ScopeRow, 64)

@@ -108,11 +108,16 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	}
 }
 
-// breaking is a store whose exports end after their first rows, as they do when
-// the node goes away that reads them.
-type breaking struct{ kit.Store }
+// breaking is a store whose exports end after their first rows, as they do when the node goes away that reads them.
+type breaking struct {
+	kit.Store
+	left *int // exports that still break
+}
 
 func (b breaking) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	if *b.left--; *b.left < 0 {
+		return b.Store.ExportScope(ctx, scope, write)
+	}
 	return b.Store.ExportScope(ctx, scope, func(part agent.ScopePart) error {
 		if err := write(part); err != nil || part.Header != nil {
 			return err
@@ -121,32 +126,47 @@ func (b breaking) ExportScope(ctx context.Context, scope string, write func(agen
 	})
 }
 
-func TestAnExportThatBreaksLeavesNoFile(t *testing.T) {
+func TestAnExportBeginsAgainOrLeavesNoFile(t *testing.T) {
 	n := newRealNode(t)
 	raised(t, n.node)
-	dir := t.TempDir()
-	path := filepath.Join(dir, "default.scope")
-	if err := os.WriteFile(path, []byte("an earlier export"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	a := &kit.App{
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
-		Dial: func(kit.Target) (kit.Store, error) { return breaking{keptOpen{n.node.Client}}, nil },
-	}
-	if code := run(t.Context(), a, []string{"export", path}); code != kit.ExitUnavailable || !strings.Contains(errs.String(), "run the same command again") {
-		t.Errorf("it ends with %d: %s", code, &errs)
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 {
-		t.Errorf("the directory has %v, %v", files, err)
-	}
-	if raw, err := os.ReadFile(path); err != nil || string(raw) != "an earlier export" {
-		t.Errorf("the earlier export is now %q, %v", raw, err)
-	}
-	n.run("", kit.ExitOK, "export", path)
-	if _, err := importer.CheckScopeFile(func() (io.ReadCloser, error) { return os.Open(path) }); err != nil {
-		t.Error(err)
+	for _, c := range []struct {
+		name    string
+		to      string
+		breaks  int
+		code    int
+		says    string
+		earlier bool // the file is that of before
+	}{
+		{"a node stops", "FILE", 1, kit.ExitOK, "begins again with another node", false},
+		{"every node stops", "FILE", 100, kit.ExitUnavailable, "run the same command again", true},
+		{"a node stops in an export to stdout", "-", 1, kit.ExitUnavailable, "run the same command again", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "default.scope")
+			if err := os.WriteFile(path, []byte("an earlier export"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out, errs bytes.Buffer
+			a := &kit.App{
+				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+				Dial: func(kit.Target) (kit.Store, error) { return breaking{keptOpen{n.node.Client}, &c.breaks}, nil },
+			}
+			if code := run(t.Context(), a, []string{"export", strings.Replace(c.to, "FILE", path, 1)}); code != c.code || !strings.Contains(errs.String(), c.says) {
+				t.Errorf("it ends with %d: %s", code, &errs)
+			}
+			files, err := os.ReadDir(dir)
+			if err != nil || len(files) != 1 {
+				t.Errorf("the directory has %v, %v", files, err)
+			}
+			raw, err := os.ReadFile(path)
+			if earlier := string(raw) == "an earlier export"; err != nil || earlier != c.earlier {
+				t.Errorf("the file is the earlier one: %t, %v", earlier, err)
+			}
+			if _, err := importer.CheckScopeFile(func() (io.ReadCloser, error) { return os.Open(path) }); (err != nil) != c.earlier {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -29,15 +29,15 @@ claims again, at a higher epoch), the record of requests, and the feed of change
 "dormctl import --raw FILE" imports the file into a scope that holds nothing, of
 this cluster or another one; with --verify it compares the two. A file that is
 truncated or damaged is refused. FILE appears only once it is complete. One node
-reads all rows: an export continues when the leader changes, and fails when its own
-node stops. Then it leaves no file: run it again, and another node reads the rows.`,
+reads all rows: an export continues when the leader changes. When its own node stops,
+dormctl begins again with another node, up to five times; it cannot take back what it
+wrote to stdout, and fails.`,
 		Example: `  dormctl export --scope acme acme.scope
   dormctl import --raw acme.scope --scope acme --endpoints other:7601`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if args[0] == "-" {
-					_, err := export(ctx, a, s, a.Stdout)
-					return err
+					return exportTo(ctx, a, s, a.Stdout)
 				}
 				return exportFile(ctx, a, s, args[0])
 			})
@@ -45,15 +45,13 @@ node stops. Then it leaves no file: run it again, and another node reads the row
 	}
 }
 
-func export(ctx context.Context, a *kit.App, s kit.Store, w io.Writer) (importer.ScopeSummary, error) {
+// exportTo writes to stdout.
+func exportTo(ctx context.Context, a *kit.App, s kit.Store, w io.Writer) error {
 	bar := cli.NewProgress(a.Stderr, a.Terminal, "exporting", 0, "rows")
 	buffered := bufio.NewWriterSize(w, 1<<20)
-	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add})
+	_, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add})
 	bar.End()
-	if err = errors.Join(err, buffered.Flush()); err != nil {
-		return summary, interrupted(ctx, err, "the export is incomplete: run the same command again")
-	}
-	return summary, nil
+	return incomplete(ctx, errors.Join(err, buffered.Flush()))
 }
 
 func exportFile(ctx context.Context, a *kit.App, s kit.Store, path string) (err error) {
@@ -66,14 +64,26 @@ func exportFile(ctx context.Context, a *kit.App, s kit.Store, path string) (err 
 			err = fmt.Errorf("remove the unfinished export: %w", cleanup)
 		}
 	}()
-	summary, err := export(ctx, a, s, file)
+	bar := cli.NewProgress(a.Stderr, a.Terminal, "exporting", 0, "rows")
+	summary, err := importer.ExportScopeTo(ctx, s, file, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add}, func(err error) {
+		a.Tell("the export begins again with another node: %v", err)
+	})
+	bar.End()
 	if err != nil {
-		return err
+		return incomplete(ctx, err)
 	}
 	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("finish the export: %w", err)
 	}
 	return printScope(a, summary, summary.Header.Scope)
+}
+
+// incomplete adds what to do to the error of an export.
+func incomplete(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return interrupted(ctx, err, "the export is incomplete: run the same command again")
 }
 
 // ScopeFileDoc is the result of an export or of import --raw.
