@@ -119,7 +119,7 @@ func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token stri
 		if err != nil {
 			return nil, nil, err
 		}
-		c := sdkclient.New(program, catalog.ByNamedCalls(p.Workload))
+		c := sdkclient.New(program, sdkclient.Mixed)
 		return workload.Narrow{Service: c}, c, nil
 	}
 	c, err := d.dialAs(token, p.Scope, p.Node == "", addresses(nodes)...)

@@ -49,6 +49,8 @@ func TestTheClientSpeaksTheAPI(t *testing.T) {
 		&agent.CompactThread{Thread: "t", BeforeSeq: 1},
 		&agent.TakeClaim{Claim: "l", Holder: "h"},
 		&agent.RenewClaim{Claim: "l", Holder: "h", Epoch: 1},
+		&agent.TakeClaim{Claim: "m/é", Holder: "h", TTL: time.Minute},
+		&agent.ReleaseClaim{Claim: "l", Holder: "h", Epoch: 1, To: "i", TTL: time.Minute},
 		&agent.PutValue{Key: "d/1", Bytes: stored},
 		&agent.DeleteValue{Key: "d/1", IfIncarnation: 9},
 		&agent.DeleteValue{Key: "d/1", IfRevision: &one},

@@ -105,6 +105,12 @@ func ownOther(op agent.Op) *own {
 	switch op := op.(type) {
 	case *agent.DecideReview:
 		return &own{method: http.MethodPost, path: "/v1/reviews/" + url.PathEscape(op.Review) + "/decide", without: []string{"review"}, result: &agent.ReviewResult{}}
+	case *agent.TakeClaim:
+		return ownOfClaim(op.Claim, "")
+	case *agent.RenewClaim:
+		return ownOfClaim(op.Claim, "/renew")
+	case *agent.ReleaseClaim:
+		return ownOfClaim(op.Claim, "/release")
 	case *agent.WriteMemory:
 		r := &agent.MemoryResult{}
 		o := &own{method: http.MethodPut, without: []string{"agent_id", "id"}, result: r, at: func() int64 { return r.UpdatedAt }}
@@ -138,6 +144,10 @@ func ownOther(op agent.Op) *own {
 	default:
 		return nil
 	}
+}
+
+func ownOfClaim(name, verb string) *own {
+	return &own{method: http.MethodPost, path: "/v1/claims/" + url.PathEscape(name) + verb, without: []string{"claim"}, result: &agent.ClaimResult{}}
 }
 
 func ownOfConversation(id, noun string) *own {

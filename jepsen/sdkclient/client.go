@@ -7,9 +7,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -32,22 +31,42 @@ type Program struct {
 	End    func() error // ends the program, and waits for its end
 }
 
-// Client is an agent.Service for commits and reads. It makes one call at a time.
+// Calls says which calls of a library a client makes where there are several.
+type Calls int
+
+// The choices of calls.
+const (
+	Mixed  Calls = iota // every other call is of Named, the others of Unions
+	Unions              // the library's commit and read
+	Named               // the library's method for the op or read, whose result has no index
+)
+
+// Client is an agent.Service. It makes one call at a time, beside its watches.
 type Client struct {
 	program *Program
-	named   bool
-	lines   chan []byte // of the program; closed at its end
+	calls   Calls
+	over    chan struct{} // closed by Close
+	one     sync.Mutex    // held during a call
 
-	mu   sync.Mutex // held during a call
-	last int        // id of the newest call; guarded by mu
+	mu      sync.Mutex
+	last    int               // id of the newest call or watch; guarded by mu
+	waiting map[int]*listener // :: id → who waits for its outcomes; guarded by mu
+	broken  error             // the program has ended, or wrote what is no outcome; set before ended is closed
+	ended   chan struct{}
+}
+
+// listener is a call or a watch.
+type listener struct {
+	id       int
+	outcomes chan outcome
+	left     chan struct{} // closed once it does not listen any more
 }
 
 var _ agent.Service = (*Client)(nil)
 
-// New returns a client that calls by a program. If named is set, it uses the library's calls of one value or thread,
-// whose results have no index.
-func New(p *Program, named bool) *Client {
-	c := &Client{program: p, named: named, lines: make(chan []byte)}
+// New returns a client that calls by a program.
+func New(p *Program, calls Calls) *Client {
+	c := &Client{program: p, calls: calls, over: make(chan struct{}), waiting: map[int]*listener{}, ended: make(chan struct{})}
 	go c.listen()
 	return c
 }
@@ -55,72 +74,125 @@ func New(p *Program, named bool) *Client {
 // lineMax bounds a line of the program.
 const lineMax = 64 << 20
 
-// listen passes the program's lines on until it ends.
+// outcome is what the program tells of a call, or an event of a watch. Exactly one of its members beside ID is set.
+type outcome struct {
+	ID      int             `json:"id"`
+	Done    json.RawMessage `json:"done"` // null of a delete
+	Refused json.RawMessage `json:"refused"`
+	Unknown string          `json:"unknown"`
+	Broken  string          `json:"broken"` // the library raised an error that is none of its outcomes
+	Event   json.RawMessage `json:"event"`
+	Place   string          `json:"place"` // of an event: its place in the feed of changes
+	Ended   bool            `json:"ended"` // a watch came to its end without an error
+}
+
+// listen passes on what the program tells, until it ends. A watch that is not read holds everything back, as a slow
+// reader of a stream does.
 func (c *Client) listen() {
-	defer close(c.lines)
 	scan := bufio.NewScanner(c.program.Stdout)
 	scan.Buffer(nil, lineMax)
 	for scan.Scan() {
-		c.lines <- append([]byte(nil), scan.Bytes()...)
+		var o outcome
+		if json.Unmarshal(scan.Bytes(), &o) != nil {
+			c.fail(agent.Errorf(agent.CodeInternal, "the program wrote %.200q", scan.Bytes()))
+			continue
+		}
+		c.mu.Lock()
+		l := c.waiting[o.ID]
+		c.mu.Unlock()
+		if l == nil { // of a call whose time was over, or a watch that was left
+			continue
+		}
+		select {
+		case l.outcomes <- o:
+		case <-l.left:
+		case <-c.over:
+		}
+	}
+	c.fail(agent.Errorf(agent.CodeInternal, "the program has ended"))
+}
+
+// fail ends all calls and watches with an error, now and later.
+func (c *Client) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil {
+		c.broken = err
+		close(c.ended)
 	}
 }
 
 // Close ends the program.
 func (c *Client) Close() error {
+	close(c.over)
 	_ = c.program.Stdin.Close() // it ends by itself once its call is over
 	err := c.program.End()
-	for range c.lines { // so that listen ends
-		continue
-	}
+	<-c.ended
 	return err
+}
+
+// send sends the members of a document with some more, and listens for its outcomes until leave is called.
+func (c *Client) send(more map[string]any, document []byte) (*listener, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	c.last++
+	l := &listener{id: c.last, outcomes: make(chan outcome), left: make(chan struct{})}
+	c.waiting[l.id] = l
+	more["id"] = l.id
+	head := encode(more)
+	// The members of the document follow as they are: numbers whole, and texts as their writer spelled them.
+	line := slices.Concat(head[:len(head)-1], []byte(","), bytes.TrimLeft(bytes.TrimSpace(document), "{"), []byte("\n"))
+	if _, err := c.program.Stdin.Write(line); err != nil {
+		delete(c.waiting, l.id)
+		return nil, agent.Errorf(agent.CodeInternal, "the program has ended: %v", err)
+	}
+	return l, nil
+}
+
+func (c *Client) leave(l *listener) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, l.id)
+	close(l.left)
+}
+
+// encode returns a document. It leaves the JSON of callers as it is.
+func encode(document any) []byte {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(document); err != nil {
+		panic(err) // cannot fail: strings, numbers and valid JSON
+	}
+	return bytes.TrimSpace(line.Bytes())
 }
 
 // grace is how long before its caller's deadline a call of the library ends, so that its outcome is told.
 const grace = 300 * time.Millisecond
 
-// outcome is what the program tells of a call.
-type outcome struct {
-	ID      int             `json:"id"`
-	Done    json.RawMessage `json:"done"`
-	Refused json.RawMessage `json:"refused"`
-	Unknown string          `json:"unknown"`
-	Broken  string          `json:"broken"` // the library raised an error that is none of its outcomes
-}
-
 // call makes a call: the members of a document, with its scope.
 func (c *Client) call(ctx context.Context, effect bool, scope string, document []byte) ([]byte, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last++
+	c.one.Lock()
+	defer c.one.Unlock()
 	most := 10 * time.Second
 	if end, bounded := ctx.Deadline(); bounded {
 		most = max(100*time.Millisecond, time.Until(end)-grace)
 	}
-	head, err := json.Marshal(map[string]any{"id": c.last, "timeout_ms": most.Milliseconds(), "scope": scope, "named": c.named})
+	l, err := c.send(map[string]any{"timeout_ms": most.Milliseconds(), "scope": scope}, document)
 	if err != nil {
-		return nil, fmt.Errorf("a call: %w", err)
+		return nil, err
 	}
-	// The members of the document follow as they are: numbers whole, and texts as their writer spelled them.
-	line := slices.Concat(head[:len(head)-1], []byte(","), bytes.TrimLeft(bytes.TrimSpace(document), "{"), []byte("\n"))
-	if _, err := c.program.Stdin.Write(line); err != nil {
-		return nil, agent.Errorf(agent.CodeInternal, "the program has ended: %v", err)
-	}
-	for {
-		select {
-		case line, more := <-c.lines:
-			var o outcome
-			switch {
-			case !more:
-				return nil, agent.Errorf(agent.CodeInternal, "the program has ended")
-			case json.Unmarshal(line, &o) != nil:
-				return nil, agent.Errorf(agent.CodeInternal, "the program wrote %.200q", line)
-			case o.ID != c.last: // of a call whose time was over
-				continue
-			}
-			return o.told(effect)
-		case <-ctx.Done():
-			return nil, agent.Errorf(agent.CodeUnknown, "the program did not answer in time")
-		}
+	defer c.leave(l)
+	select {
+	case o := <-l.outcomes:
+		return o.told(effect)
+	case <-c.ended:
+		return nil, c.broken
+	case <-ctx.Done():
+		return nil, agent.Errorf(agent.CodeUnknown, "the program did not answer in time")
 	}
 }
 
@@ -143,8 +215,17 @@ func (o outcome) told(effect bool) ([]byte, error) {
 	}
 }
 
-// Commit implements agent.Service with the library's commit.
+// Commit implements agent.Service with the library's commit, or its method for the only op.
 func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
+	if call, result, is := httpclient.CommitAlone(commit); is && c.callsAlone() {
+		if document, is := aloneOf(call, commit.Fence); is {
+			answer, err := c.call(ctx, true, commit.Scope, document)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			return fit(result(answer))
+		}
+	}
 	body, err := httpclient.CommitBody(commit)
 	if err != nil {
 		return agent.Result{}, err
@@ -153,11 +234,24 @@ func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result,
 	if err != nil {
 		return agent.Result{}, err
 	}
-	return httpclient.Committed(commit.Ops, answer)
+	return fit(httpclient.Committed(commit.Ops, answer))
 }
 
-// Read implements agent.Service with the library's read.
+// Read implements agent.Service with the library's read, or its method for the only read.
 func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	if call, answers, is := httpclient.ReadAlone(r); is && c.callsAlone() {
+		if document, is := aloneOf(call, nil); is {
+			answer, err := c.call(ctx, false, r.Scope, document)
+			var refused *agent.Error
+			switch {
+			case errors.As(err, &refused) && refused.Code == agent.CodeNotFound:
+				return agent.Answers{Answers: []agent.Answer{{Err: refused}}}, nil
+			case err != nil:
+				return agent.Answers{}, err
+			}
+			return fit(answers(answer))
+		}
+	}
 	body, answered, err := httpclient.ReadsBody(r)
 	if err != nil {
 		return agent.Answers{}, err
@@ -166,12 +260,20 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 	if err != nil {
 		return agent.Answers{}, err
 	}
-	return answered(answer)
+	return fit(answered(answer))
 }
 
-// Watch is refused: this client has no watches.
-func (*Client) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error] {
-	return func(yield func(agent.Event, error) bool) {
-		yield(agent.Event{}, agent.Errorf(agent.CodeInvalid, "this client has no watches"))
+// fit returns the value of an answer. An answer that does not fit its call is a finding.
+func fit[T any](value T, err error) (T, error) {
+	if err != nil {
+		return value, agent.Errorf(agent.CodeInternal, "the library's answer does not fit the call: %v", err)
 	}
+	return value, nil
+}
+
+// callsAlone reports whether the next call is the method of its op or read.
+func (c *Client) callsAlone() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls == Named || c.calls == Mixed && c.last%2 == 0
 }

@@ -62,7 +62,7 @@ func TestOutcomesAreAsTold(t *testing.T) {
 		{`Traceback`, agent.CodeInternal},
 		{``, agent.CodeUnknown},
 	} {
-		client := sdkclient.New(program(t, func(int) string { return c.answer }), false)
+		client := sdkclient.New(program(t, func(int) string { return c.answer }), sdkclient.Unions)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		_, err := client.Commit(ctx, put)
 		cancel()
@@ -101,9 +101,12 @@ func TestTheLibraryMakesTheCalls(t *testing.T) {
 			}
 			server := httptest.NewServer(handler)
 			defer server.Close()
-			for _, named := range []bool{false, true} {
-				client := sdkclient.New(started(t, command, server.URL), named)
-				makeCalls(t, client, store, fmt.Sprint("s", named), language.ID == "typescript")
+			for _, calls := range []sdkclient.Calls{sdkclient.Unions, sdkclient.Named} {
+				client := sdkclient.New(started(t, command, server.URL), calls)
+				scope := fmt.Sprint("s", calls)
+				makeCalls(t, client, store, scope, language.ID == "typescript")
+				makeTurns(t, client, store, scope)
+				followAll(t, client, store, scope)
 				if err := client.Close(); err != nil {
 					t.Error(err)
 				}
@@ -128,7 +131,7 @@ func tellOutcomes(t *testing.T, command sdkclient.Command) {
 		_, _ = fmt.Fprintf(w, `{"type":"t","title":"t","status":400,"detail":"d","code":%q,"rev":7}`, code)
 	}))
 	defer server.Close()
-	client := sdkclient.New(started(t, command, server.URL), false)
+	client := sdkclient.New(started(t, command, server.URL), sdkclient.Mixed)
 	for _, c := range []struct {
 		answers     []agent.Code
 		write, read agent.Code

@@ -39,6 +39,16 @@ const (
 	ViaRedis Via = "redis"   // the protocol of Redis
 )
 
+// Library reports whether the client is a library for another language.
+func (v Via) Library() bool {
+	switch v {
+	case ViaGRPC, ViaHTTP, ViaCtl, ViaRedis:
+		return false
+	default:
+		return true
+	}
+}
+
 // Told reports whether the result of a delete says whether there was something to delete. The answer 204 of HTTP does
 // not; its result has an incarnation, although nothing existed.
 func Told(r *agent.DeleteResult) bool { return r.Existed || r.Incarnation == 0 }

@@ -104,15 +104,13 @@ func Portable(workloads []string) []string {
 func ByCommand(workload string) bool { return workload == "register" }
 
 // byLibrary are the workloads of which one process calls with a library for another language: those that need
-// only commits and reads, and that together use most nouns.
-var byLibrary = []string{cells.Name, "append", "conversations", "lists", "session"}
+// only commits, reads and watches, and that together use most nouns.
+var byLibrary = []string{
+	cells.Name, "append", "changes", "claim", "conversations", "fork", "hibernate", "lists", "recall", "review", "session", "timer", "watch",
+}
 
 // ByLibrary reports whether a process of a workload calls with a library for another language.
 func ByLibrary(workload string) bool { return slices.Contains(byLibrary, workload) }
-
-// ByNamedCalls reports whether that process makes the library's calls of one value or thread. Their outcomes have no
-// index, which the other workloads need.
-func ByNamedCalls(workload string) bool { return workload == cells.Name || workload == "append" }
 
 // ByRedis reports whether processes of a workload can call over the protocol of Redis.
 func ByRedis(workload string) bool { return workload == cells.Name }

@@ -53,6 +53,10 @@ func TestClaimFindsEachWrong(t *testing.T) {
 			take(1, 10, 16, 1), get(3, 30, 16, "p1", 1), write(1, 30, "a", 16, 0, 2), workloadtest.Refused(take(2, 50, 0, 0), "already_claimed"), renew(1, 60, 16, 3),
 			release(1, 80, 16, 4), workloadtest.Refused(write(1, 100, "b", 16, 0, 0), "fenced"), take(2, 120, 80, 5), write(2, 140, "c", 80, 1, 6), load(3, 160, 6, "a", "c"),
 		}, leads},
+		{"one after the other, with indexes that are not known", "", workloadtest.Script{
+			take(1, 10, 16, 0), write(1, 30, "a", 16, 0, 2), release(1, 80, 16, 0), take(2, 120, 80, 0), write(2, 140, "c", 80, 1, 6), take(3, 1400, 144, 8),
+		}, leads},
+		{"an epoch that is smaller, with indexes that are not known", "epoch went back", workloadtest.Script{take(1, 10, 32, 0), take(2, 1200, 16, 0)}, nil},
 		{"after it has lapsed", "", workloadtest.Script{take(1, 10, 16, 1), take(2, 1200, 80, 5), workloadtest.Refused(write(1, 1300, "a", 16, 0, 0), "fenced"), write(2, 1300, "b", 80, 0, 6)}, leads},
 		{"handed over", "", workloadtest.Script{take(1, 10, 16, 1), hand(1, 30, 16, 2, 32, 2), get(3, 50, 32, "p2", 2), write(2, 50, "a", 32, 0, 3)}, leads},
 		{"taken anew by its holder", "", workloadtest.Script{take(1, 10, 16, 1), take(1, 30, 32, 2), workloadtest.Refused(write(1, 50, "a", 16, 0, 0), "fenced")}, leads},

@@ -14,7 +14,7 @@ func (c *Claimed) JudgeEpochs() {
 	index := func(call int) uint64 { return c.Changes[call].Out.Index }
 	for i := 1; i < len(epochs); i++ {
 		before, after := c.began[epochs[i-1]], c.began[epochs[i]]
-		if index(after) < index(before) || c.Ops[after].Return < c.Ops[before].Invoke {
+		if index(after) > 0 && index(after) < index(before) || c.Ops[after].Return < c.Ops[before].Invoke {
 			c.Findings.Add("epoch went back", c.Key, c.Of(before, after), "%s was given epoch %d at index %d, and %s epoch %d at index %d",
 				workload.NameOf(c.Ops[before]), epochs[i-1], index(before), workload.NameOf(c.Ops[after]), epochs[i], index(after))
 		}
@@ -30,7 +30,7 @@ func (c *Claimed) JudgeEpochs() {
 		if at == 0 {
 			continue
 		}
-		if end, ended := released[epoch]; ended && at > index(end) {
+		if end, ended := released[epoch]; ended && index(end) > 0 && at > index(end) {
 			c.Findings.Add("outside its holding", c.Key, c.Of(end, call), "%s was under epoch %d at index %d, and %s had ended that at index %d",
 				workload.NameOf(op), epoch, at, workload.NameOf(c.Ops[end]), index(end))
 		}
@@ -42,7 +42,7 @@ func (c *Claimed) JudgeEpochs() {
 		if known {
 			place++
 		}
-		if place < len(epochs) && at > index(c.began[epochs[place]]) {
+		if place < len(epochs) && index(c.began[epochs[place]]) > 0 && at > index(c.began[epochs[place]]) {
 			next := c.began[epochs[place]]
 			c.Findings.Add("outside its holding", c.Key, c.Of(next, call), "%s was under epoch %d at index %d, and %s had begun epoch %d at index %d",
 				workload.NameOf(op), epoch, at, workload.NameOf(c.Ops[next]), epochs[place], index(next))

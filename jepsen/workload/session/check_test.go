@@ -126,6 +126,11 @@ func TestSessionFindsEachWrong(t *testing.T) {
 			enqueues.end(1, 70, "b", "r1", 16, 1, 1, 5, 4), enqueues.give(4, 90, callNext, "r3", 80, 6, 5),
 			enqueues.end(4, 110, "c", "r3", 80, 2, 2, 7, 6), enqueues.give(5, 130, callNext, "r2", 112, 8, 7),
 		}, nil},
+		{"in turn, with an index that is not known", "", workloadtest.Script{
+			enqueues.give(1, 10, workload.CallClaim, "r1", 16, 2, 1), enqueues.queue(2, 30, "r2", 3, 2), enqueues.queue(3, 50, "r3", 4, 0),
+			enqueues.end(1, 70, "b", "r1", 16, 1, 1, 5, 4), enqueues.give(4, 90, callNext, "r2", 80, 6, 5),
+			enqueues.end(4, 110, "c", "r2", 80, 2, 2, 7, 6), enqueues.give(5, 130, callNext, "r3", 112, 8, 7), enqueues.end(5, 150, "d", "r3", 112, 3, 3, 9, 8),
+		}, nil},
 		{"a turn without an end", "turn without an end", workloadtest.Script{taken[0], overdue}, nil},
 		{"entries that are missing", "entries missing", after(workloadtest.OK(3, 70, 80, workload.CallRead, s.key, 0, sessionSeen{Index: 3, Revision: 3, Status: agent.SessionFinished, Turns: 1, By: "b", Requests: done("r1"), Rev: 2})), nil},
 	}

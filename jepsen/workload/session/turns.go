@@ -152,7 +152,7 @@ func (s *turns) judgeQueue() {
 	for i := 1; i < len(grants); i++ {
 		before, known := accepted[s.out[grants[i-1]].Request]
 		after, too := accepted[s.out[grants[i]].Request]
-		if known && too && s.out[after].Index < s.out[before].Index {
+		if known && too && s.out[after].Index > 0 && s.out[after].Index < s.out[before].Index { // 0 is not known
 			s.Findings.Add("out of turn", s.Key, s.Of(grants[i-1], grants[i], before, after), "request %q was queued at index %d and was begun after %q, which was queued at index %d",
 				s.out[grants[i]].Request, s.out[after].Index, s.out[grants[i-1]].Request, s.out[before].Index)
 		}

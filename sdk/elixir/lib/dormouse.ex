@@ -94,7 +94,7 @@ defmodule Dormouse do
     query = Keyword.take(own, [:prefix, :from_index])
 
     Watch.stream(client(client), "/v1/changes", [query: query] ++ options, own[:after] || "", nil, fn
-      %{event: "compacted"}, _state -> {:ends, Refused.new("compacted", "the feed no longer has the changes after this place", %{"status" => 410})}
+      %{event: "compacted"} = event, _state -> {:ends, Watch.ended(event, "the feed no longer has the changes after this place")}
       %{event: "change"} = event, state -> {[{decoded(event), event.id}], state}
       _event, state -> {[], state}
     end)

@@ -147,7 +147,7 @@ export class Client {
       this.body<Schemas['Compacted']>('POST', '/v1/threads/{id}/compact', { id }, body, options),
     delete: (id: string, options: CallOptions & { sealMs?: number } = {}) => this.remove('/v1/threads/{id}', { id }, options),
     list: (query: PageQuery = {}) => this.page<Schemas['ListThread']>('/v1/threads', query),
-    watch: (id: string, options: CallOptions & { from?: number } = {}) => this.watchThread(id, options),
+    watch: (id: string, options: CallOptions & { from?: number; incarnation?: number } = {}) => this.watchThread(id, options),
   }
 
   readonly agents = {
@@ -215,22 +215,24 @@ export class Client {
     const { prefix, fromIndex, after, ...rest } = options
     const request: Request = { ...this.defaults, ...rest, method: 'GET', path: '/v1/changes', query: { prefix, from_index: fromIndex } }
     for await (const event of follow(this.transport, request, after)) {
-      if (event.event === 'compacted') throw refusal('compacted', 'the feed no longer has the changes after this place', 410)
+      if (event.event === 'compacted') throw ended('compacted', 'the feed no longer has the changes after this place', event.data)
       if (event.event === 'change') yield { change: JSON.parse(event.data) as Change, place: event.id }
     }
   }
 
-  /** Passes on the entries of a thread from a seq on, each once. It throws a refusal when the thread is deleted or compacted. */
-  private async *watchThread(id: string, options: CallOptions & { from?: number }): AsyncGenerator<Entry, void, undefined> {
-    const { from = 0, ...rest } = options
+  /**
+   * Passes on the entries of a thread from a seq on, each once. It throws a refusal when the thread is deleted or compacted.
+   * The incarnation is that of the thread, to continue in another process; absent, it is the current one.
+   */
+  private async *watchThread(id: string, options: CallOptions & { from?: number; incarnation?: number }): AsyncGenerator<Entry, void, undefined> {
+    const { from = 0, incarnation: known, ...rest } = options
     // The incarnation tells a thread of the same id that was created later.
-    const { incarnation } = await this.threads.get(id, { ...rest, stale: false })
+    const incarnation = known ?? (await this.threads.get(id, { ...rest, stale: false })).incarnation
     const request: Request = { ...this.defaults, ...rest, method: 'GET', path: '/v1/threads/{id}/watch', params: { id }, query: { from, incarnation } }
     let next = from
     for await (const event of follow(this.transport, request)) {
       if (event.event === 'compacted' || event.event === 'deleted') {
-        const { floor } = JSON.parse(event.data) as Schemas['WatchEnd']
-        throw new RefusedError({ ...refusal(event.event, `the thread ${id} is ${event.event}`, 410).problem, ...(floor === undefined ? {} : { floor }) })
+        throw ended(event.event, `the thread ${id} is ${event.event}`, event.data)
       }
       if (event.event !== 'entry') continue
       const entry = JSON.parse(event.data) as Entry
@@ -295,6 +297,12 @@ export class Client {
     const { ifRevision, sealMs, ...rest } = options
     await this.call({ ...rest, method: 'DELETE', path, params, query: { if_revision: ifRevision, seal_ms: sealMs } })
   }
+}
+
+/** Returns the refusal that the last event of a watch is. */
+function ended(code: 'compacted' | 'deleted', detail: string, data: string): RefusedError {
+  const { floor } = JSON.parse(data) as Schemas['WatchEnd']
+  return new RefusedError({ ...refusal(code, detail, 410).problem, ...(floor === undefined ? {} : { floor }) })
 }
 
 function defined<T extends object>(all: T): T {

@@ -133,7 +133,7 @@ class Client:
         """Follows all changes of the scope, each once, across lost connections and killed nodes."""
         def decode(event: Event) -> Changed | None:
             if event.event == "compacted":
-                raise refusal("compacted", "the feed no longer has the changes after this place", 410)
+                raise refusal("compacted", "the feed no longer has the changes after this place", 410, **json.loads(event.data))
             return Changed(json.loads(event.data), event.id) if event.event == "change" else None
 
         request = self.request("GET", "/v1/changes", {}, {"prefix": prefix, "from_index": from_index}, options=options)
@@ -232,10 +232,14 @@ class Threads(Part):
     def list(self, **query: Any) -> Json:
         return self._page("/v1/threads", query)
 
-    def watch(self, id: str, *, from_seq: int = 0, **options: Unpack[CallOptions]) -> Watch[Json]:
-        """Passes on the entries of a thread from a seq on, each once. It raises a refusal when the thread is deleted or compacted."""
+    def watch(self, id: str, *, from_seq: int = 0, incarnation: int | None = None, **options: Unpack[CallOptions]) -> Watch[Json]:
+        """Passes on the entries of a thread from a seq on, each once. It raises a refusal when the thread is deleted or compacted.
+
+        incarnation is that of the thread, to continue in another process; absent, it is the current one.
+        """
         # The incarnation tells a thread of the same id that was created later.
-        incarnation = self.get(id, **cast(CallOptions, {**options, "stale": False}))["incarnation"]
+        if incarnation is None:
+            incarnation = self.get(id, **cast(CallOptions, {**options, "stale": False}))["incarnation"]
         expected = from_seq
 
         def decode(event: Event) -> Json | None:

@@ -1,7 +1,7 @@
 defmodule Dormouse.Threads do
   @moduledoc "Journals of entries."
 
-  alias Dormouse.{Refused, Watch}
+  alias Dormouse.Watch
 
   @path "/v1/threads/{id}"
 
@@ -39,16 +39,18 @@ defmodule Dormouse.Threads do
   @doc """
   Returns a stream of the entries of a thread from the seq `:from` on, each once.
 
-  It raises a refusal `deleted` or `compacted` when the thread is so.
+  It raises a refusal `deleted` or `compacted` when the thread is so. To continue in another process it takes
+  `:incarnation` too, that of the thread; absent, it is the current one.
   """
   @spec watch(Dormouse.t(), String.t(), keyword()) :: Enumerable.t()
   def watch(client, id, options \\ []) do
     client = Dormouse.client(client)
     {from, options} = Keyword.pop(options, :from, 0)
+    {known, options} = Keyword.pop(options, :incarnation)
 
     # The incarnation tells a thread of the same id that was created later.
     begin = fn ->
-      %{"incarnation" => incarnation} = Dormouse.ok!(get(client, id, Keyword.put(options, :stale, false)))
+      incarnation = known || Dormouse.ok!(get(client, id, Keyword.put(options, :stale, false)))["incarnation"]
       [query: [from: from, incarnation: incarnation], params: [id: id]] ++ options
     end
 
@@ -56,10 +58,7 @@ defmodule Dormouse.Threads do
     |> Stream.flat_map(&Watch.stream(client, @path <> "/watch", &1, "", from, fn event, next -> watched(id, event, next) end))
   end
 
-  defp watched(id, %{event: ending} = event, _next) when ending in ["compacted", "deleted"] do
-    floor = Map.take(Dormouse.decoded(event), ["floor"])
-    {:ends, Refused.new(ending, "the thread #{id} is #{ending}", Map.put(floor, "status", 410))}
-  end
+  defp watched(id, %{event: ending} = event, _next) when ending in ["compacted", "deleted"], do: {:ends, Watch.ended(event, "the thread #{id} is #{ending}")}
 
   defp watched(_id, %{event: "entry"} = event, next) do
     entry = Dormouse.decoded(event)

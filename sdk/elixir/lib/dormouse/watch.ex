@@ -89,6 +89,9 @@ defmodule Dormouse.Watch do
     nil
   end
 
+  @doc "Returns the refusal that the last event of a watch is."
+  def ended(event, detail), do: Refused.new(event.event, detail, event |> Dormouse.decoded() |> Map.take(["floor"]) |> Map.put("status", 410))
+
   @doc "Returns a parser of server-sent events."
   def parser, do: %{rest: "", event: "", data: [], id: ""}
 
