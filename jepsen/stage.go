@@ -100,6 +100,7 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && testbed.HasCommand(o.Binary),
 		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
 		Backups:    slices.Contains(needs, testbed.CanBackup),
+		Confine:    slices.Contains(needs, testbed.CanLimit),
 		RedisScope: redisScope,
 		Logf:       func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit:     exited,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,20 +58,29 @@ func (e *CommandError) Error() string { return fmt.Sprintf("exit code %d: %s", e
 // Command runs dormctl from the clients' host with addresses of nodes, as an operator
 // with the root token. It returns what the command wrote to stdout.
 func (b *Bed) Command(ctx context.Context, endpoints []string, stdin []byte, args ...string) ([]byte, error) {
+	var stdout bytes.Buffer
+	err := b.CommandTo(ctx, endpoints, stdin, &stdout, args...)
+	return stdout.Bytes(), err
+}
+
+// CommandTo is Command that passes on what the command writes to stdout as it comes.
+func (b *Bed) CommandTo(ctx context.Context, endpoints []string, stdin []byte, stdout io.Writer, args ...string) error {
 	cmd := exec.CommandContext(ctx, b.ctl, args...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.Env = append(b.bareEnv(), client.EnvEndpoints+"="+strings.Join(endpoints, ","), client.EnvTokenFile+"="+b.keyPath(rootTokenFile))
 	if b.TLS() != nil {
 		cmd.Env = append(cmd.Env, client.EnvCA+"="+b.keyPath(authorityFile))
 	}
-	return b.execute(cmd, b.clients())
+	return execute(b, cmd, b.clients(), stdout)
 }
 
 // Offline runs a command of dormoused that needs no node, such as restore.
 func (b *Bed) Offline(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, b.binary, args...)
 	cmd.Env = b.bareEnv()
-	return b.execute(cmd, b.clients())
+	var stdout bytes.Buffer
+	err := execute(b, cmd, b.clients(), &stdout)
+	return stdout.Bytes(), err
 }
 
 // clients returns the namespace of the clients' host.
@@ -82,13 +92,13 @@ func (b *Bed) clients() *packet.Namespace {
 }
 
 // execute runs a command in a namespace; nil means the machine's own.
-func (b *Bed) execute(cmd *exec.Cmd, in *packet.Namespace) ([]byte, error) {
+func execute(b *Bed, cmd *exec.Cmd, in *packet.Namespace, stdout io.Writer) error {
 	if err := b.enter(); err != nil {
-		return nil, err
+		return err
 	}
 	defer b.leave()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	start := cmd.Start
 	if in != nil {
@@ -96,10 +106,10 @@ func (b *Bed) execute(cmd *exec.Cmd, in *packet.Namespace) ([]byte, error) {
 		start = func() error { return in.Do(cmd.Start) }
 	}
 	if err := start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+		return fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	if err := cmd.Wait(); err != nil {
-		return stdout.Bytes(), &CommandError{Code: cmd.ProcessState.ExitCode(), Said: strings.TrimSpace(stderr.String())}
+		return &CommandError{Code: cmd.ProcessState.ExitCode(), Said: strings.TrimSpace(stderr.String())}
 	}
-	return stdout.Bytes(), nil
+	return nil
 }

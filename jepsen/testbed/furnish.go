@@ -23,6 +23,9 @@ func (b *Bed) survey() {
 	}
 	b.can[CanMix] = b.options.Previous != ""
 	b.can[CanLimit], b.can[CanBackup] = true, b.options.Backups
+	if b.options.Confine {
+		b.grant(CanConfine, CanConfineMemory(), "no control group bounds memory")
+	}
 	if b.options.Clock {
 		var err error
 		if b.options.Binary == "" { // otherwise checkClock decides
@@ -115,7 +118,8 @@ func (h *Host) equip(ctx context.Context) (err error) {
 
 // dismantle removes a host's resources. Its process has been killed.
 func (h *Host) dismantle() error {
-	var errs []error
+	_, confined := Unconfine(h)
+	errs := []error{confined}
 	if h.disk != nil {
 		errs = append(errs, h.disk.Close())
 	}

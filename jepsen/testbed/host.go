@@ -37,6 +37,7 @@ type Host struct {
 	process *process // guarded by mu; the newest; nil before the first Start
 	old     bool     // guarded by mu; Start starts the previous build
 	apart   string   // guarded by mu; data directory of a cluster of its own; see Apart
+	group   *cgroup  // guarded by mu; nil if its memory is not bounded; see Confine
 }
 
 // Name returns the host's name: n1, n2, … of nodes, and p1, p2, … of programs.
@@ -117,6 +118,9 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	cmd := h.command()
 	cmd.Env = h.env()
+	if h.group != nil {
+		h.group.begin(cmd)
+	}
 	p, err := launch(h.space, h.LogPath(), cmd, func(p *process) { h.bed.options.OnExit(h.name, p.detail) })
 	if err != nil {
 		return fmt.Errorf("start %s: %w", h.name, err)

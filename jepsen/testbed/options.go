@@ -31,6 +31,7 @@ const (
 	CanFailpoint Capability = "failpoints" // end or delay the process at named points
 	CanBackup    Capability = "backups"    // back up to a directory that all nodes share
 	CanLimit     Capability = "limits"     // take a process's descriptors and memory away
+	CanConfine   Capability = "cgroups"    // bound a process's memory by a control group
 )
 
 // nodesMax bounds the number of nodes that a testbed starts with.
@@ -54,6 +55,7 @@ type Options struct {
 	Commands   bool // have dormctl: beside Binary, or built
 	Failpoints bool // build with failpoints; a given Binary must have them
 	Backups    bool // the nodes back up to a directory of the testbed
+	Confine    bool // bound the memory of processes by control groups, if possible
 
 	RedisScope string // the scope that the nodes serve over the protocol of Redis; "" means that they do not
 
