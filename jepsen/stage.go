@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -248,12 +249,12 @@ func (s *bedStage) command(endpoints []string) command.Run {
 	if !s.bed.Can(testbed.CanCommand) {
 		return nil
 	}
-	return func(ctx context.Context, stdin []byte, args ...string) (stdout, stderr []byte, code int, err error) {
-		stdout, err = s.bed.Command(ctx, endpoints, stdin, args...)
+	return func(ctx context.Context, stdin []byte, stdout io.Writer, args ...string) (stderr []byte, code int, err error) {
+		err = s.bed.CommandTo(ctx, endpoints, stdin, stdout, args...)
 		if exit := (*testbed.CommandError)(nil); errors.As(err, &exit) && exit.Code >= 0 {
-			return stdout, []byte(exit.Said), exit.Code, nil
+			return []byte(exit.Said), exit.Code, nil
 		}
-		return stdout, nil, 0, err
+		return nil, 0, err
 	}
 }
 

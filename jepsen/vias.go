@@ -57,9 +57,10 @@ func (r *run) vias(name string, processes int) []workload.Via {
 // one.
 func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
 	if p.Via == workload.ViaCtl {
-		c := &command.Ctl{Run: r.stage.command(addresses(nodes)), ID: fmt.Sprintf("%s/%d", p.Scope, p.ID)}
+		reads, err := r.stage.dial(p.Scope, p.Node == "", addresses(nodes)...)
+		c := &command.Ctl{Run: r.stage.command(addresses(nodes)), ID: fmt.Sprintf("%s/%d", p.Scope, p.ID), Reads: reads}
 		p.Client, p.Pace = workload.Narrow{Service: c}, ctlPace
-		return c, nil
+		return reads, err
 	}
 	if d, asks := r.stage.(tokenStage); asks {
 		p.Dial = func(token string) (workload.Client, io.Closer, error) { return r.dialAs(d, p, nodes, token) }

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -13,16 +15,17 @@ import (
 	"dormouse/jepsen/httpclient"
 )
 
-// Run executes dormctl with arguments and an input. It returns what the program wrote to
-// stdout and to stderr, and its exit code; an error means that it did not start or was
-// killed.
-type Run func(ctx context.Context, stdin []byte, args ...string) (stdout, stderr []byte, code int, err error)
+// Run executes dormctl with arguments and an input. What the program writes to stdout goes to a writer as it comes. It
+// returns what the program wrote to stderr, and its exit code; an error means that it did not start or was killed.
+type Run func(ctx context.Context, stdin []byte, stdout io.Writer, args ...string) (stderr []byte, code int, err error)
 
-// Ctl is the program dormctl as a service. A commit is "dormctl commit"; reads are single
-// ones of values, checkpoints and threads.
+// Ctl is the program dormctl as a service. Every other commit of one op is the command of that op, if there is one, and
+// the others are "dormctl commit". Reads are single ones of values, checkpoints, claims, threads and sessions; watches
+// are of threads and changes.
 type Ctl struct {
-	Run Run
-	ID  string // begins the request ids; unique to the process
+	Run   Run
+	ID    string        // begins the request ids; unique to the process
+	Reads agent.Service // makes the reads that dormctl has no command for, of several things at one index
 
 	last atomic.Uint64
 }
@@ -37,24 +40,58 @@ const (
 	ExitUnavailable = 5
 )
 
-// Commit runs "dormctl commit -".
+// Commit runs the command of the only op, or "dormctl commit -".
 func (c *Ctl) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
+	number := c.last.Add(1)
 	body, err := httpclient.CommitBody(commit)
 	if err != nil {
 		return agent.Result{}, err
 	}
-	args := []string{"commit", "-", "--request-id", fmt.Sprintf("%s/%d", c.ID, c.last.Add(1))}
+	args, decode := arguments{"commit", "-"}, func(out []byte) (agent.Result, error) { return httpclient.Committed(commit.Ops, out) }
+	if number%2 == 0 {
+		if call, result, is := httpclient.CommitAlone(commit); is {
+			if own := argsOf(commit.Ops[0]); own != nil {
+				args, decode, body = own, result, inputOf(commit.Ops[0], call.Body)
+				if f := commit.Fence; f != nil {
+					args.text("fence", fmt.Sprintf("%s@%d", f.Claim, f.Epoch))
+				}
+			}
+		}
+	}
+	args.text("request-id", fmt.Sprintf("%s/%d", c.ID, number))
 	out, err := c.run(ctx, true, commit.Scope, body, args...)
 	if err != nil {
 		return agent.Result{}, err
 	}
-	return httpclient.Committed(commit.Ops, out)
+	result, err := decode(out)
+	if err != nil {
+		return agent.Result{}, agent.Errorf(agent.CodeInternal, "dormctl %v wrote what does not fit: %v: %.200s", args, err, out)
+	}
+	return result, nil
+}
+
+// inputOf returns the input of the command of an op, whose call over HTTP has a body.
+func inputOf(op agent.Op, body []byte) []byte {
+	switch op := op.(type) {
+	case *agent.PutValue:
+		return op.Bytes
+	case *agent.AppendThread:
+		var call struct {
+			Entries json.RawMessage `json:"entries"`
+		}
+		if err := json.Unmarshal(body, &call); err != nil {
+			panic(err) // cannot fail: the client made it
+		}
+		return call.Entries
+	default:
+		return nil
+	}
 }
 
 // Read runs the command of the only read.
 func (c *Ctl) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	if len(r.Reads) != 1 || r.Stale {
-		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "dormctl makes one read at a time, and no stale one here")
+		return c.Reads.Read(ctx, r)
 	}
 	var name string
 	var args []string
@@ -63,11 +100,21 @@ func (c *Ctl) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 		name, args = "get_value", []string{"values", "get", read.Key}
 	case *agent.GetCheckpoint:
 		name, args = "get_checkpoint", []string{"checkpoints", "get", read.Key}
+	case *agent.GetClaim:
+		name, args = "get_claim", []string{"claims", "get", read.Claim}
+	case *agent.GetThread:
+		name, args = "get_thread", []string{"threads", "get", read.Thread}
+	case *agent.GetSession:
+		name, args = "get_session", []string{"sessions", "get", read.Session}
 	default:
-		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "dormctl is not used for a %T", read)
+		return c.Reads.Read(ctx, r)
 	}
 	out, err := c.run(ctx, false, r.Scope, nil, args...)
-	if err != nil {
+	var refused *agent.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == agent.CodeNotFound:
+		return agent.Answers{Answers: []agent.Answer{{Err: refused}}}, nil
+	case err != nil:
 		return agent.Answers{}, err
 	}
 	found, err := httpclient.Found(name, out)
@@ -77,15 +124,8 @@ func (c *Ctl) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	return agent.Answers{Answers: []agent.Answer{{Found: found}}}, nil
 }
 
-// Watch is refused.
-func (*Ctl) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error] { return noWatch }
-
 // Close implements io.Closer.
 func (*Ctl) Close() error { return nil }
-
-func noWatch(yield func(agent.Event, error) bool) {
-	yield(agent.Event{}, agent.Errorf(agent.CodeInvalid, "this client has no watches"))
-}
 
 // exitGrace is how long before its caller's deadline the program gives up, so that its
 // exit code is the outcome.
@@ -98,11 +138,12 @@ func (c *Ctl) run(ctx context.Context, effect bool, scope string, stdin []byte, 
 		most = max(100*time.Millisecond, time.Until(end)-exitGrace)
 	}
 	args = append(args, "-o", "json", "--scope", scope, "--timeout", strconv.FormatInt(most.Milliseconds(), 10)+"ms")
-	stdout, stderr, code, err := c.Run(ctx, stdin, args...)
+	var stdout bytes.Buffer
+	stderr, code, err := c.Run(ctx, stdin, &stdout, args...)
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeUnknown, "dormctl %s: %v", args[0], err)
 	}
-	return stdout, exited(code, stderr, effect)
+	return stdout.Bytes(), exited(code, stderr, effect)
 }
 
 // exited returns the error that an exit code and an error document tell. The exit code
@@ -120,6 +161,7 @@ func exited(code int, stderr []byte, effect bool) error {
 			Revision    uint64     `json:"revision"`
 			Seq         uint64     `json:"seq"`
 			Incarnation uint64     `json:"incarnation"`
+			Floor       uint64     `json:"floor"`
 			Epoch       uint64     `json:"epoch"`
 			Holder      string     `json:"holder"`
 		} `json:"error"`
@@ -127,7 +169,7 @@ func exited(code int, stderr []byte, effect bool) error {
 	_ = json.Unmarshal(stderr, &doc) // a killed program may have written half of it
 	d := doc.Error
 	e := &agent.Error{
-		Code: d.Code, Detail: d.Message, Op: -1, Rev: d.Rev, Head: d.Head, Revision: d.Revision, Seq: d.Seq, Incarnation: d.Incarnation, Epoch: d.Epoch, Holder: d.Holder,
+		Code: d.Code, Detail: d.Message, Op: -1, Rev: d.Rev, Head: d.Head, Revision: d.Revision, Seq: d.Seq, Incarnation: d.Incarnation, Floor: d.Floor, Epoch: d.Epoch, Holder: d.Holder,
 	}
 	told := agent.Refused
 	switch code {

@@ -39,10 +39,10 @@ const (
 	ViaRedis Via = "redis"   // the protocol of Redis
 )
 
-// Library reports whether the client is a library for another language.
-func (v Via) Library() bool {
+// Follows reports whether the client has watches of its own, which are not those of the Go client or of httpclient.
+func (v Via) Follows() bool {
 	switch v {
-	case ViaGRPC, ViaHTTP, ViaCtl, ViaRedis:
+	case ViaGRPC, ViaHTTP, ViaRedis:
 		return false
 	default:
 		return true

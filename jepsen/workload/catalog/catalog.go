@@ -100,8 +100,11 @@ func Portable(workloads []string) []string {
 	return slices.DeleteFunc(slices.Clone(workloads), func(name string) bool { return name == instance.HostName || name == tokens.Name })
 }
 
-// ByCommand reports whether a process of a workload can call with dormctl alone.
-func ByCommand(workload string) bool { return workload == "register" }
+// byCommand are the workloads of which one process calls with dormctl: those that use commands of its own, beside commit.
+var byCommand = []string{"changes", "claim", "register", "session", "watch"}
+
+// ByCommand reports whether a process of a workload calls with dormctl.
+func ByCommand(workload string) bool { return slices.Contains(byCommand, workload) }
 
 // byLibrary are the workloads of which one process calls with a library for another language: those that need
 // only commits, reads and watches, and that together use most nouns.

@@ -102,7 +102,7 @@ type listed struct {
 
 func (w *changes) Run(ctx context.Context, p *workload.Process) {
 	w.mu.Lock()
-	follows := w.began%3 == 2 || p.Via.Library() // which follow by means of their own
+	follows := w.began%3 == 2 || p.Via.Follows()
 	w.began++
 	w.mu.Unlock()
 	declared := map[string]bool{}

@@ -87,7 +87,7 @@ const (
 )
 
 func (w *watch) Run(ctx context.Context, p *workload.Process) {
-	if w.began.Add(1)%3 == 0 && !p.Via.Library() { // those watch by means of their own
+	if w.began.Add(1)%3 == 0 && !p.Via.Follows() {
 		w.write(ctx, p)
 		return
 	}
@@ -125,7 +125,7 @@ func (w *watch) follow(ctx context.Context, p *workload.Process, key string) {
 		return
 	}
 	poll := watchPoll{From: there.Floor + p.Rand.Uint64N(there.Rev-there.Floor+1)}
-	if p.Rand.IntN(3) > 0 {
+	if p.Rand.IntN(3) > 0 && p.Via != workload.ViaCtl { // which takes none
 		poll.Incarnation = there.Incarnation
 	}
 	for again := true; again; again = p.Rand.IntN(2) == 0 {
