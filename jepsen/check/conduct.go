@@ -99,6 +99,10 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			if !retries || op.Hurried() || op.Invoke < w.From || op.Invoke > w.To {
 				continue
 			}
+			until := min(op.Return, op.Invoke+callMax) // the next fault may begin as the restart ends
+			if t.during(op.Invoke, until, func(other Window) bool { return other.Step != w.Step }) {
+				continue
+			}
 			counts[CountRollingCalls]++
 			loaded := op.Code == "overloaded" && !strings.Contains(op.Detail, ownQueue)
 			open := op.Code != "" && op.Outcome == history.Unknown && op.Via != viaRedis
@@ -109,6 +113,9 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 		}
 	}
 }
+
+// callMax is how long a call lasts. The return of an unknown one is not known.
+const callMax = 5 * time.Second
 
 // viaRedis is the protocol of Redis. It has no request ids: a write whose connection ends before the reply cannot be
 // sent again, so it stays unknown.

@@ -68,6 +68,13 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 			open := &s.h.Ops[len(s.h.Ops)-1]
 			open.Via, open.Outcome, open.Return = "http", history.Unknown, history.Never
 		}},
+		"a call stays unknown in a rolling restart, long before another fault": {"refused in a rolling restart", func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.fault(3, 23, 24, "pause", "majority")
+			s.call(16, "", "unknown")
+			open := &s.h.Ops[len(s.h.Ops)-1]
+			open.Via, open.Outcome, open.Return = "http", history.Unknown, history.Never
+		}},
 		"a call is refused for the load in a rolling restart": {"refused in a rolling restart", func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "overloaded")
@@ -113,6 +120,13 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			s.call(16, "", "timeout")
 			hung := &s.h.Ops[len(s.h.Ops)-1]
 			hung.Patience, hung.Outcome, hung.Return = time.Millisecond, history.Unknown, history.Never
+		},
+		"a call that the fault after a rolling restart meets": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.fault(3, 18.5, 22, "pause", "majority")
+			s.call(17, "", "unknown")
+			open := &s.h.Ops[len(s.h.Ops)-1]
+			open.Via, open.Outcome, open.Return = "http", history.Unknown, history.Never
 		},
 		"a rolling restart that is not alone": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
