@@ -150,7 +150,10 @@ func TestAWatchIsLeft(t *testing.T) {
 			}
 		}
 	}}
-	for range ctl.Watch(t.Context(), agent.Watch{Thread: "t"}) {
+	for _, err := range ctl.Watch(t.Context(), agent.Watch{Thread: "t"}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	<-ended
