@@ -149,6 +149,16 @@ func (g *cgroup) begin(cmd *exec.Cmd) {
 	cmd.Path, cmd.Args = shell.Path, shell.Args
 }
 
+// await waits until a process that begins in the group is in it: until then the group must stay.
+func (g *cgroup) await(p *process) {
+	for end := time.Now().Add(dieMax); p.running() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		text, err := os.ReadFile(g.file(procsFile))
+		if err != nil || slices.Contains(strings.Fields(string(text)), strconv.Itoa(p.cmd.Process.Pid)) {
+			return
+		}
+	}
+}
+
 // kills returns how many processes the kernel has ended for their memory.
 func (g *cgroup) kills() int {
 	text, _ := os.ReadFile(g.file(g.version.kills)) // it is only told

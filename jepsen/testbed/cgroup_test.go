@@ -101,6 +101,37 @@ func TestALimitEndsWithItsGroup(t *testing.T) {
 	}
 }
 
+// TestAGroupMayEndOnceItsProcessBegan ends a group as soon as await returns.
+func TestAGroupMayEndOnceItsProcessBegan(t *testing.T) {
+	if err := CanConfineMemory(); err != nil {
+		t.Skip(err)
+	}
+	home, err := packet.Home()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer home.Close()
+	for range 20 {
+		g, err := openCgroup("test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("sleep", "0.01")
+		g.begin(cmd)
+		p, err := launch(home, filepath.Join(t.TempDir(), "log"), cmd, func(*process) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.await(p)
+		if err := g.close(); err != nil {
+			t.Error(err)
+		}
+		if <-p.exited; p.detail != "exit code 0" {
+			t.Fatal(p.detail)
+		}
+	}
+}
+
 func TestGroupsOfEndedHarnessesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, cgroupPrefix+"1-n1") // process 1 runs

@@ -126,6 +126,9 @@ func (h *Host) Start(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", h.name, err)
 	}
 	h.process = p
+	if h.group != nil {
+		h.group.await(p)
+	}
 	return nil
 }
 
