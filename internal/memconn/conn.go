@@ -217,6 +217,16 @@ func (c *Conn) End(silent bool) {
 	c.out.net.Forget(c)
 }
 
+// Reset ends the connection for this end, as a packet with the flag RST does: what has not been read is
+// lost, and reads fail.
+func (c *Conn) Reset() {
+	c.in.mu.Lock()
+	c.in.reset = true
+	c.in.queue = nil
+	c.in.mu.Unlock()
+	c.in.nudge()
+}
+
 // LocalAddr implements net.Conn.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 

@@ -23,6 +23,7 @@ var variants = []variant{
 	{"partition", "leader hears nothing", 3, 200 * time.Millisecond, 10 * time.Second, deaf},
 	{"partition", "leader is not heard", 3, 200 * time.Millisecond, 10 * time.Second, mute},
 	{"partition", "one way", 3, 200 * time.Millisecond, 10 * time.Second, oneWay},
+	{"partition", "the leader is refused, and then hears the next one", 3, time.Second, 4 * time.Second, refusedLeader},
 	{"partition", "flapping", 3, time.Second, 10 * time.Second, flapping},
 	{"slow-net", "a follower lags", 3, time.Second, 15 * time.Second, slowed((*act).follows)},
 	{"slow-net", "the leader lags", 3, time.Second, 15 * time.Second, slowed((*act).leads)},

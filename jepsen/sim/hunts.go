@@ -20,8 +20,8 @@ var hunts = []Hunt{
 	{Bug: seededbug.FsyncAfterAck, Workloads: []string{"set"}},
 	{Bug: seededbug.AckedBeforeCommit, Workloads: []string{"set"}},
 	{Bug: seededbug.TailLossAccepted, Workloads: []string{"set"}, Nemeses: []string{"corrupt/the-log-loses-its-end"}},
-	// A leader that counts late answers hears the next leader before it steps down.
-	{Bug: seededbug.UnguardedHeartbeat, Workloads: []string{"turn"}, Nemeses: []string{"slow-net/answers-to-the-leader-are-late-and-it-is-not-heard"}},
+	// A leader whose connections are refused hears the next one within its lease.
+	{Bug: seededbug.UnguardedHeartbeat, Workloads: []string{"turn"}, Nemeses: []string{"partition/the-leader-is-refused-and-then-hears-the-next-one"}},
 	{Bug: seededbug.NoSnapshotTerm, Workloads: []string{"turn"}, Nemeses: []string{"partition", "kill", "slow-net"}},
 	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{"turn"}},
 	{Bug: seededbug.DedupeLostInSnapshot, Workloads: []string{"dedupe"}},

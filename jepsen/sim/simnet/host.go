@@ -130,14 +130,15 @@ func (h *Host) connect(addr, to string) (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l, listening := n.listeners[addr]
-	if !listening {
+	if !listening || n.refused[pair{h.name, to}] {
 		return nil, dialError(addr, syscall.ECONNREFUSED)
 	}
 	mine, theirs := memconn.Pair(paths{n}, h.name, to, address(h.name), address(addr))
 	if err := l.Offer(theirs); err != nil {
 		return nil, dialError(addr, err)
 	}
-	n.conns = append(n.conns, &conn{mine, h}, &conn{theirs, l.host})
+	made := pair{h.name, to}
+	n.conns = append(n.conns, &conn{mine, h, made}, &conn{theirs, l.host, made})
 	n.trace.Note("dial", h.name+">"+addr)
 	return mine, nil
 }

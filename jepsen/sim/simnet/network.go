@@ -43,6 +43,7 @@ type Network struct {
 	draw      *rand.Rand           // guarded by mu
 	usual     Link                 // guarded by mu; of links that are not in links
 	links     map[pair]Link        // guarded by mu
+	refused   map[pair]bool        // guarded by mu; see Refuse
 	names     map[string]string    // guarded by mu; IP → host
 	listeners map[string]*listener // guarded by mu; by address
 	packets   map[string]*Gossip   // guarded by mu; by host
@@ -54,7 +55,7 @@ type Network struct {
 // New returns a network whose links are as usual says.
 func New(draw *rand.Rand, t *trace.Trace, usual Link) *Network {
 	return &Network{
-		trace: t, draw: draw, usual: usual, links: map[pair]Link{}, names: map[string]string{},
+		trace: t, draw: draw, usual: usual, links: map[pair]Link{}, refused: map[pair]bool{}, names: map[string]string{},
 		listeners: map[string]*listener{}, packets: map[string]*Gossip{}, changed: make(chan struct{}),
 	}
 }
@@ -74,6 +75,7 @@ func (n *Network) Set(from, to string, change func(*Link)) {
 func (n *Network) Heal() {
 	n.mu.Lock()
 	clear(n.links)
+	clear(n.refused)
 	n.mu.Unlock()
 	n.trace.Note("heal", "")
 	n.news()
@@ -166,6 +168,7 @@ func (n *Network) message(from, to string, data []byte, takes time.Duration) {
 type conn struct {
 	*memconn.Conn
 	host *Host
+	made pair // from which host to which
 }
 
 // listener accepts the connections to one address of a process.
