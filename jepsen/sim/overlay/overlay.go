@@ -13,6 +13,7 @@
 package overlay
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ func Make(dir, goroot, version string) (string, error) {
 			continue
 		}
 		to := filepath.Join(dir, strings.ReplaceAll(f.path, "/", "_"))
-		if err := os.WriteFile(to, []byte(changed), 0o644); err != nil {
-			wrong = append(wrong, fmt.Errorf("overlay: %w", err))
-		}
+		wrong = append(wrong, write(to, []byte(changed)))
 		replace[from] = to
 	}
 	if err := errors.Join(wrong...); err != nil {
@@ -73,10 +72,27 @@ func Make(dir, goroot, version string) (string, error) {
 		return "", fmt.Errorf("overlay: %w", err)
 	}
 	path := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(path, document, 0o644); err != nil {
-		return "", fmt.Errorf("overlay: %w", err)
+	return path, write(path, document)
+}
+
+// write writes a file, unless it has this text. Another build may read the file meanwhile, so it is
+// never empty and never half written.
+func write(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
 	}
-	return path, nil
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
+	if err != nil {
+		return fmt.Errorf("overlay: %w", err)
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("overlay: %w", err), os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("overlay: %w", err)
+	}
+	return nil
 }
 
 // apply makes the changes in the text of the file. A text that is replaced once must occur

@@ -32,6 +32,43 @@ func TestTheOverlayFitsTheLocalGoTree(t *testing.T) {
 	}
 }
 
+// Two builds at once have the same files: the second must not truncate what the first reads.
+func TestAnOverlayThatIsThereIsNotWrittenAgain(t *testing.T) {
+	root, dir := goroot(t), t.TempDir()
+	path, err := overlay.Make(dir, root, runtime.Version())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := map[string]os.FileInfo{}
+	all, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		if before[name], err = os.Stat(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := overlay.Make(dir, root, runtime.Version()); err != nil {
+		t.Fatal(err)
+	}
+	for name, was := range before {
+		now, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changed := !os.SameFile(was, now) || !now.ModTime().Equal(was.ModTime()); changed != (name == path) {
+			t.Errorf("%s was written again: %v", filepath.Base(name), changed)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("these files are left: %v, %v", left, err)
+	}
+}
+
 func TestATextThatIsNotThereIsNamedWithTheVersion(t *testing.T) {
 	root := goroot(t)
 	other := t.TempDir()
