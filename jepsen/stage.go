@@ -205,7 +205,7 @@ func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Clien
 // token implements tokenStage.
 func (s *bedStage) token() string { return s.bed.Token() }
 
-// redis implements tokenStage. The server of Redis has the certificate of the others.
+// redis implements redisStage. The server of Redis has the certificate of the others.
 func (s *bedStage) redis(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := s.bed.Dial(ctx, addr)
 	config := s.bed.TLS()

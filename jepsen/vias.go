@@ -73,18 +73,28 @@ func (r *run) connect(p *workload.Process, nodes []node) (io.Closer, error) {
 		p.Client = c
 		return c, nil
 	}
+	if d, serves := r.stage.(redisStage); serves && p.Via == workload.ViaRedis {
+		c := r.overRedis(p, nodes, d, "")
+		p.Client = workload.Narrow{Service: c}
+		return c, nil
+	}
 	c, err := r.stage.dial(p.Scope, p.Node == "", addresses(nodes)...)
 	p.Client = workload.GoClient{Client: c}
 	return c, err
 }
 
+// redisStage is a stage whose nodes serve clients of Redis.
+type redisStage interface {
+	// redis connects to a node's server for clients of Redis.
+	redis(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
 // tokenStage is a stage whose nodes ask for tokens.
 type tokenStage interface {
 	stage
+	redisStage
 	// token returns the token that may do everything.
 	token() string
-	// redis connects to a node's server for clients of Redis.
-	redis(ctx context.Context, network, addr string) (net.Conn, error)
 	// libraryOf returns the language of the library that a process of a workload calls with; "" if none does. library
 	// starts a program that calls nodes with it.
 	libraryOf(name string) workload.Via
@@ -102,6 +112,14 @@ func (r *run) overHTTP(p *workload.Process, nodes []node, token string) byHTTP {
 	})}
 }
 
+// overRedis returns a client of Redis for a process.
+func (r *run) overRedis(p *workload.Process, nodes []node, d redisStage, token string) *redisclient.Client {
+	return redisclient.New(redisclient.Options{
+		Addresses: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.redis }) },
+		Token:     token, Scope: p.Scope, Retries: p.Node == "", Protocol: 2 + p.ID%2, Dial: d.redis,
+	})
+}
+
 // dialAs returns a client for a process that calls with a token.
 func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token string) (workload.Client, io.Closer, error) {
 	if p.Via == workload.ViaHTTP {
@@ -109,10 +127,7 @@ func (r *run) dialAs(d tokenStage, p *workload.Process, nodes []node, token stri
 		return c, c, nil
 	}
 	if p.Via == workload.ViaRedis {
-		c := redisclient.New(redisclient.Options{
-			Addresses: func() []string { return r.addressesOf(p, nodes, func(n node) string { return n.redis }) },
-			Token:     token, Scope: p.Scope, Retries: p.Node == "", Protocol: 2 + p.ID%2, Dial: d.redis,
-		})
+		c := r.overRedis(p, nodes, d, token)
 		return workload.Narrow{Service: c}, c, nil
 	}
 	if p.Via != workload.ViaGRPC && p.Via == d.libraryOf(p.Workload) {

@@ -3,7 +3,9 @@ package jepsen
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"dormouse/client"
@@ -21,6 +23,8 @@ type Cluster interface {
 	Dial(scope string, roam bool, addrs ...string) (*client.Client, error)
 	// Web returns how the HTTP calls of one process reach the nodes; nil if no process calls over HTTP.
 	Web() http.RoundTripper
+	// Redis connects to a node's server for clients of Redis, which serves RedisScope.
+	Redis(ctx context.Context, network, addr string) (net.Conn, error)
 	// Plan returns the planned faults, for the record.
 	Plan() any
 	// Disturb executes the plan and returns once all faults are healed.
@@ -39,7 +43,16 @@ type Member struct {
 	ID   string // the node's id, which may change
 	GRPC string // address
 	URL  string // of the HTTP API; "" if it is not known
+
+	Redis string // address for clients of Redis; "" if the node does not serve them
 }
+
+// RedisScope returns the scope that the nodes of a Cluster serve to clients of Redis, for a run with
+// the same options; "" if the run has no such clients.
+func RedisScope(o Options) string { return (&run{options: o, id: withinID(o.Seed)}).redisScope() }
+
+// withinID returns the id of the run within a Cluster, which has no keys of other runs.
+func withinID(seed uint64) string { return strconv.FormatUint(seed, 10) }
 
 // RunWithin makes the calls of one run on a cluster that the caller keeps, and writes the
 // history into a file. Of the options it uses the workloads, the number of processes, the
@@ -53,7 +66,7 @@ func RunWithin(ctx context.Context, o Options, pace, pulse time.Duration, c Clus
 		return err
 	}
 	o.Nemeses = faults
-	r := &run{options: o, id: runID(o.Seed, time.Now()), stage: within{c}, pace: pace, pulse: pulse}
+	r := &run{options: o, id: withinID(o.Seed), stage: within{c}, pace: pace, pulse: pulse}
 	header, err := r.header(ctx)
 	if err != nil {
 		return err
@@ -73,7 +86,7 @@ type within struct{ Cluster }
 func (w within) nodes() []node {
 	var nodes []node
 	for _, m := range w.Members() {
-		nodes = append(nodes, node{name: m.Name, id: m.ID, grpc: m.GRPC, url: m.URL})
+		nodes = append(nodes, node{name: m.Name, id: m.ID, grpc: m.GRPC, url: m.URL, redis: m.Redis})
 	}
 	return nodes
 }
@@ -83,6 +96,11 @@ func (w within) dial(scope string, roam bool, addrs ...string) (*client.Client, 
 }
 
 func (w within) web() http.RoundTripper { return w.Web() }
+
+// redis implements redisStage.
+func (w within) redis(ctx context.Context, network, addr string) (net.Conn, error) {
+	return w.Redis(ctx, network, addr)
+}
 
 // command implements stage: no process runs dormctl.
 func (w within) command([]string) command.Run { return nil }

@@ -29,6 +29,7 @@ type Cluster struct {
 	options Options
 	seeded  bool // the schedule is drawn from the seed
 	lease   time.Duration
+	redis   string // the scope that the nodes serve to clients of Redis; "" if they serve none
 	plan    Plan
 	trace   *trace.Trace
 	keys    keys.Ring
@@ -124,7 +125,7 @@ func (c *Cluster) Members() []jepsen.Member {
 	var all []jepsen.Member
 	for _, h := range c.hosts {
 		if h.node() != nil {
-			all = append(all, jepsen.Member{Name: h.name, ID: h.nodeID(), GRPC: h.name + ":grpc", URL: "http://" + h.name + httpPort})
+			all = append(all, jepsen.Member{Name: h.name, ID: h.nodeID(), GRPC: h.name + ":grpc", URL: "http://" + h.name + httpPort, Redis: h.name + redisPort})
 		}
 	}
 	return all

@@ -287,6 +287,7 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	c.Storage.CacheBytes, c.Storage.Memory = h.knobs.CacheBytes, "512MiB" // alike on each machine
 	c.Raft.SnapshotBytes, c.Raft.SnapshotEntries = h.knobs.SnapshotBytes, h.knobs.SnapshotEntries
 	c.Raft.TrailingBytes, c.Raft.TrailingEntries = h.knobs.TrailingBytes, h.knobs.TrailingEntries
+	c.Redis = h.cluster.redisOf(h.name)
 	for _, other := range h.cluster.hosts {
 		if other != h && !h.founds {
 			c.Cluster.Join = append(c.Cluster.Join, other.name+":raft")

@@ -108,12 +108,14 @@ func (r *runner) simulate() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go r.collect(ctx)
+	o := jepsen.Options{
+		Workloads: r.options.Workloads, Nemeses: r.options.Nemeses, Time: r.options.Time, Seed: r.options.Seed,
+		Nodes: r.options.Nodes, Processes: r.options.Processes,
+		Progress: r.options.Tell,
+	}
+	c.redis = jepsen.RedisScope(o)
 	if r.err = c.form(ctx); r.err == nil {
-		r.err = jepsen.RunWithin(ctx, jepsen.Options{
-			Workloads: r.options.Workloads, Nemeses: r.options.Nemeses, Time: r.options.Time, Seed: r.options.Seed,
-			Nodes: r.options.Nodes, Processes: r.options.Processes,
-			Progress: r.options.Tell,
-		}, r.options.Pace, pulseEvery, c, &r.file)
+		r.err = jepsen.RunWithin(ctx, o, r.options.Pace, pulseEvery, c, &r.file)
 	}
 	c.finish()
 	r.result.Sum, r.result.Notes = r.trace.Sum()
