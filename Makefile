@@ -55,9 +55,8 @@ race: ## the unit tests under the race detector, less what runs under it elsewhe
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
 	$(TEST) -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
 
-simulate: build ## simulated clusters whose runs repeat bit for bit: the kept seeds, and some more (90 s once the simulator is built, which takes minutes)
-	bin/dormjepsen sim --kept jepsen/sim/testdata/seeds --repeat 2
-	bin/dormjepsen sim --seed 1 --runs $(or $(RUNS),4) --time 60s
+simulate: build ## simulated clusters whose runs repeat bit for bit: the kept seeds, some with a seeded bug, and RUNS more (one minute once the simulator is built, which takes minutes)
+	bin/dormjepsen sim --kept jepsen/sim/testdata/seeds --repeat 2 --seed 1 --runs $(or $(RUNS),4) --time 60s
 
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...

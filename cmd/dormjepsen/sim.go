@@ -53,7 +53,7 @@ func (a *app) simCommand() *cobra.Command {
 	flags.IntVar(&f.order.Processes, "processes", 0, "processes of each workload (0 means the default)")
 	flags.DurationVar(&f.order.Pace, "pace", 0, "mean wait between two calls of a process (0 means the default)")
 	flags.StringVar(&f.skip, "skip", "", "numbers of faults of the plan to leave out, comma-separated")
-	flags.IntVar(&f.runs, "runs", 1, "number of runs, each with the next seed")
+	flags.IntVar(&f.runs, "runs", runsDefault, "number of runs, each with the next seed")
 	flags.IntVar(&f.repeat, "repeat", 1, "number of times that each run is made; the hashes must be equal")
 	flags.Int64Var(&f.order.Memory, "memory", 0, "MiB of memory at which a run ends (0 means 4096)")
 	flags.StringVar(&f.order.Bug, "bug", "", "seeded bug to enable (see selftest)")
@@ -64,9 +64,12 @@ func (a *app) simCommand() *cobra.Command {
 	flags.BoolVar(&f.unseeded, "unseeded", false, "run without the overlay")
 	flags.BoolVar(&f.asItIs, "as-it-is", false, "do not look for a smaller run that fails")
 	flags.StringVar(&f.keep, "keep", "", "directory for the orders of runs that fail, such as "+sim.KeptDir)
-	flags.StringVar(&f.kept, "kept", "", "make the runs that this directory keeps, instead of one with --seed")
+	flags.StringVar(&f.kept, "kept", "", "make the runs that this directory keeps, and those of --runs only if it is given; one with a seeded bug must fail, and hold without the bug")
 	return cmd
 }
+
+// runsDefault is how many runs are made unless --runs or --kept is given.
+const runsDefault = 1
 
 // resolve checks the flags and fills in the defaults.
 func (f *simFlags) resolve(cmd *cobra.Command) error {
@@ -91,6 +94,9 @@ func (f *simFlags) resolve(cmd *cobra.Command) error {
 	if f.runs < 1 || f.repeat < 1 {
 		return cli.Usagef("--runs and --repeat must be at least 1")
 	}
+	if f.kept != "" && !cmd.Flags().Changed("runs") {
+		f.runs = 0
+	}
 	if err := f.order.Check(); err != nil {
 		return cli.Usagef("%w", err)
 	}
@@ -110,6 +116,8 @@ type simDocument struct {
 	CPU       time.Duration    `json:"cpu"`
 	Counts    map[string]int64 `json:"counts"`
 	Different []uint64         `json:"different,omitempty"` // seeds that gave several hashes
+	Found     []string         `json:"found,omitempty"`     // seeded bugs that kept runs found
+	Missed    []string         `json:"missed,omitempty"`    // seeded bugs that kept runs did not find
 }
 
 // orders returns the runs to make.
@@ -117,10 +125,12 @@ func (f simFlags) orders() ([]sim.Order, error) {
 	var all []sim.Order
 	if f.kept != "" {
 		kept, err := sim.ReadKept(f.kept)
-		for _, k := range kept {
-			all = append(all, k.Order)
+		if err != nil {
+			return nil, err
 		}
-		return all, err
+		for _, k := range kept {
+			all = append(all, k.Orders()...)
+		}
 	}
 	for i := range f.runs {
 		order := f.order
@@ -136,12 +146,14 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 	if err != nil {
 		return err
 	}
-	program, err := a.simulator(ctx, f)
+	bugs := slices.ContainsFunc(orders, func(o sim.Order) bool { return o.Bug != "" })
+	program, err := a.simulator(ctx, f, bugs)
 	if err != nil {
 		return err
 	}
 	all := simDocument{Verdict: check.OK, Seeded: program.Seeded, Counts: map[string]int64{}}
 	for _, order := range orders {
+		first := ""
 		for again := range f.repeat {
 			d, err := program.Run(ctx, order, nil)
 			if ctx.Err() != nil {
@@ -151,8 +163,14 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 				return err
 			}
 			a.tell("%s", simLine(d))
-			if again > 0 && d.Hash != all.Runs[len(all.Runs)-1].Hash && !slices.Contains(all.Different, order.Seed) {
+			if again == 0 {
+				first = d.Hash
+			} else if d.Hash != first && !slices.Contains(all.Different, order.Seed) {
 				all.Different = append(all.Different, order.Seed)
+			}
+			if f.kept != "" && order.Bug != "" {
+				all.addBug(d)
+				continue
 			}
 			if len(d.Failed()) > 0 && f.repeat == 1 {
 				if d, err = a.failed(ctx, program, d, f); err != nil {
@@ -192,12 +210,12 @@ func (a *app) failed(ctx context.Context, program sim.Program, d sim.Document, f
 }
 
 // simulator builds the program, or takes this one.
-func (a *app) simulator(ctx context.Context, f simFlags) (sim.Program, error) {
+func (a *app) simulator(ctx context.Context, f simFlags, bugs bool) (sim.Program, error) {
 	if f.unseeded {
 		return sim.Itself(fmt.Errorf("--unseeded was given"))
 	}
-	program, err := sim.Build(ctx, f.order.Bug != "")
-	if err == nil || ctx.Err() != nil || f.order.Bug != "" {
+	program, err := sim.Build(ctx, bugs)
+	if err == nil || ctx.Err() != nil || bugs {
 		return program, err
 	}
 	a.tell("dormjepsen: the schedule is not the seed's: %v", err)
@@ -207,13 +225,28 @@ func (a *app) simulator(ctx context.Context, f simFlags) (sim.Program, error) {
 // add adds a run.
 func (s *simDocument) add(d sim.Document) {
 	s.Runs = append(s.Runs, d)
+	s.Verdict = worse(s.Verdict, d.Verdict)
+	s.spend(d)
+}
+
+// addBug adds a kept run with a seeded bug, which must fail.
+func (s *simDocument) addBug(d sim.Document) {
+	if len(d.Failed()) > 0 {
+		s.Found = append(s.Found, d.Order.Bug)
+	} else {
+		s.Missed, s.Verdict = append(s.Missed, d.Order.Bug), check.Violation
+	}
+	s.spend(d)
+}
+
+// spend adds what a run took and met.
+func (s *simDocument) spend(d sim.Document) {
 	s.Simulated += d.Simulated
 	s.Took += d.Took
 	s.CPU += d.CPU
 	for name, n := range d.Counts {
 		s.Counts[name] += n
 	}
-	s.Verdict = worse(s.Verdict, d.Verdict)
 }
 
 // worse returns the worse of two verdicts.

@@ -47,6 +47,12 @@ func (s *simDocument) table() string {
 			}
 		}
 	}
+	if len(s.Found) > 0 {
+		fmt.Fprintf(&out, "found in kept runs: %s\n", strings.Join(slices.Compact(slices.Sorted(slices.Values(s.Found))), ", "))
+	}
+	for _, bug := range s.Missed {
+		fmt.Fprintf(&out, "the seeded bug %s was not found: its kept run no longer meets the state that it needs; look for another seed with hunt\n", bug)
+	}
 	for _, seed := range s.Different {
 		fmt.Fprintf(&out, "seed %d gave several hashes: the run is not repeatable\n", seed)
 	}

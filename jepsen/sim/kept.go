@@ -12,10 +12,21 @@ import (
 // KeptDir is the directory of the kept runs, in a checkout.
 const KeptDir = "jepsen/sim/testdata/seeds"
 
-// Kept is a run that failed once. It is repeated with every change, and must be ok.
+// Kept is a run that failed once. It is repeated with every change, and must be ok. One with a
+// seeded bug must fail, and be ok without the bug.
 type Kept struct {
 	About string `json:"about"` // what it found
 	Order Order  `json:"order"`
+}
+
+// Orders returns the runs to make: one, or with a seeded bug that one and the one without the bug.
+func (k Kept) Orders() []Order {
+	if k.Order.Bug == "" {
+		return []Order{k.Order}
+	}
+	sound := k.Order
+	sound.Bug = ""
+	return []Order{k.Order, sound}
 }
 
 // ReadKept reads the kept runs of a directory, in the order of their names.

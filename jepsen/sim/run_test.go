@@ -19,7 +19,7 @@ import (
 // those that do.
 func TestARunWithoutTheOverlayIsJudgedSim(t *testing.T) {
 	var lines bytes.Buffer
-	r, err := sim.Run(t, sim.Options{Seed: 1, Time: 20 * time.Second, Nemeses: []string{"kill", "partition"}, Lines: &lines})
+	r, err := sim.Run(t, sim.Options{Seed: 1, Time: 20 * time.Second, Workloads: []string{"register", "append", "cells"}, Nemeses: []string{"kill", "partition"}, Lines: &lines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,16 +35,23 @@ func TestARunWithoutTheOverlayIsJudgedSim(t *testing.T) {
 	if !strings.Contains(lines.String(), " fault ") || !strings.Contains(lines.String(), " message clients>n1 ") {
 		t.Error("the trace lacks faults or messages")
 	}
-	all, overHTTP := 0, 0
-	for line := range bytes.Lines(r.File) {
-		if bytes.Contains(line, []byte(`"workload":"register"`)) && bytes.Contains(line, []byte(`"invoke":{`)) {
-			all++
-			overHTTP += bytes.Count(line, []byte(`"via":"http"`))
-		}
-	}
-	if overHTTP*4 < all || overHTTP*4 > all*3 {
+	if all, overHTTP := calls(r.File, "register", "http"); overHTTP*4 < all || overHTTP*4 > all*3 {
 		t.Errorf("%d of %d calls on registers were made over HTTP", overHTTP, all)
 	}
+	if all, overRedis := calls(r.File, "cells", "redis"); overRedis*8 < all || overRedis*2 > all || !strings.Contains(lines.String(), ":redis ") {
+		t.Errorf("%d of %d calls on cells were made over the protocol of Redis", overRedis, all)
+	}
+}
+
+// calls returns how many calls of a workload a history has, and how many of them were made by a protocol.
+func calls(file []byte, workload, via string) (all, by int) {
+	for line := range bytes.Lines(file) {
+		if bytes.Contains(line, []byte(`"workload":"`+workload+`"`)) && bytes.Contains(line, []byte(`"invoke":{`)) {
+			all++
+			by += bytes.Count(line, []byte(`"via":"`+via+`"`))
+		}
+	}
+	return all, by
 }
 
 func TestThePlanFollowsFromTheSeed(t *testing.T) {
@@ -192,6 +199,16 @@ func TestFailuresAreKept(t *testing.T) {
 	}
 	if _, err := sim.ReadKept("testdata/seeds"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAKeptRunWithABugIsMadeWithoutItToo(t *testing.T) {
+	sound, buggy := sim.Order{Seed: 9, Nodes: 3}, sim.Order{Seed: 9, Nodes: 3, Bug: "map-order"}
+	if got := (sim.Kept{Order: sound}).Orders(); !reflect.DeepEqual(got, []sim.Order{sound}) {
+		t.Errorf("a sound run: %+v", got)
+	}
+	if got := (sim.Kept{Order: buggy}).Orders(); !reflect.DeepEqual(got, []sim.Order{buggy, sound}) {
+		t.Errorf("a run with a bug: %+v", got)
 	}
 }
 
