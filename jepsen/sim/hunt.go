@@ -24,7 +24,7 @@ var huntNemeses = []string{"kill", "partition", "slow-net", "power", "disk", "tr
 
 // Orders of hunts: more calls than other runs, since most bugs need callers that meet.
 const (
-	huntTime      = time.Minute
+	huntTime      = 20 * time.Second
 	huntProcesses = 8
 	huntPace      = 20 * time.Millisecond
 )
