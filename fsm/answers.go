@@ -22,7 +22,7 @@ type clientState struct {
 	logpb.ClientRow
 	known   bool
 	changed bool
-	key     string
+	key     string // of the row
 
 	answered []answered // the columns of ClientRow, decoded
 

@@ -85,16 +85,16 @@ func NewOverlay(hot *ApplyCache) *Overlay {
 	return &Overlay{hot: hot, rows: map[string]change{}}
 }
 
-// rowsKeptMax is how many rows an overlay has memory for between entries. One of more rows would
-// make each later entry clear that memory.
-const rowsKeptMax = 1 << 13
+// changesKeptMax is the number of changes of an entry, those of refused commits included, beyond
+// which the overlay gives its memory back: each later entry would have to clear it.
+const changesKeptMax = 1 << 13
 
 // Open begins an entry over an engine.
 func (o *Overlay) Open(engine storage.Reader) { o.engine = engine }
 
 // drop drops all changes.
 func (o *Overlay) drop() {
-	if len(o.rows) > rowsKeptMax {
+	if o.clock > changesKeptMax {
 		*o = *NewOverlay(o.hot)
 		return
 	}

@@ -29,6 +29,7 @@ type ReadCache struct {
 	shards   [readCacheShards]readCacheShard
 }
 
+// readCacheShard holds some of the rows of a ReadCache.
 type readCacheShard struct {
 	mu       sync.Mutex
 	rowClock // guarded by mu

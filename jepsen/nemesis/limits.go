@@ -21,8 +21,9 @@ var starving = fault{
 	},
 }
 
-// confine bounds the memory of one node by a control group, in KiB: of its running process, which may use so much more
-// than it has, or of its next one, which may use so much in all. The kernel may end it. It then has its memory back, and must run.
+// confine bounds the memory of one node by a control group. kib draws the bound: what the running process may use beyond
+// what it uses now or, if the node restarts, what the new process may use in all. The kernel may end the process. The undo
+// removes the bound, after which the node must run.
 func confine(restarts bool, kib func(a *act) int64) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		if !a.Bed.Can(testbed.CanConfine) {

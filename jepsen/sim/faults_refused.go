@@ -11,11 +11,11 @@ import (
 // drainTakes is how long the leader has to commit what it was asked for.
 const drainTakes = 50 * time.Millisecond
 
-// refusedLeader makes all connections between the leader and the others fail at once: the others take
-// its process for ended and elect another leader, while the old one still has its lease. Then the old
-// one hears the next one again, whose heartbeats wait less long for another attempt than its entries
-// do, and whichever comes first says that there is a new term. The old leader has no write of its own
-// under way until then, and some soon after (hashicorp/raft#695).
+// refusedLeader makes all connections between the leader and the others fail at once. The others
+// conclude that its process has ended and elect another leader, while the old one still has its
+// lease. Then the new leader can reach the old one again. Its heartbeats are retried sooner than its
+// entries, so a heartbeat tells the old leader of the new term. Until then the old leader has no write
+// of its own under way, and soon after it has some (hashicorp/raft#695).
 func refusedLeader(ctx context.Context, a *act) (string, func(context.Context) error) {
 	old := a.leader()
 	if old == nil {
@@ -72,7 +72,7 @@ func (a *act) termOf(h *host) uint64 {
 	return 0
 }
 
-// leads reports whether the host's node takes itself for the leader.
+// leads reports whether the host's node believes that it is the leader.
 func (h *host) leads() bool {
 	n := h.node()
 	return n != nil && n.Group().IsLeader()
