@@ -99,7 +99,7 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			if !retries || op.Hurried() || op.Invoke < w.From || op.Invoke > w.To {
 				continue
 			}
-			until := min(op.Return, op.Invoke+callMax) // the next fault may begin as the restart ends
+			until := min(op.Return, op.Invoke+CallMax) // the next fault may begin as the restart ends
 			if t.during(op.Invoke, until, func(other Window) bool { return other.Step != w.Step }) {
 				continue
 			}
@@ -114,8 +114,8 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 	}
 }
 
-// callMax is how long a call lasts. The return of an unknown one is not known.
-const callMax = 5 * time.Second
+// CallMax bounds one call, so that a process does not wait for the end of a fault. The return of an unknown one is not known.
+const CallMax = 5 * time.Second
 
 // viaRedis is the protocol of Redis. It has no request ids: a write whose connection ends before the reply cannot be
 // sent again, so it stays unknown.

@@ -16,8 +16,8 @@ type Alone struct {
 }
 
 // CommitAlone returns the call of a commit's only op, and how the body of its answer becomes a result without an
-// index. is is false if there is no such call.
-func CommitAlone(commit agent.Commit) (call Alone, result func(body []byte) (agent.Result, error), is bool) {
+// index. ok is false if there is no such call.
+func CommitAlone(commit agent.Commit) (call Alone, result func(body []byte) (agent.Result, error), ok bool) {
 	c, err := commitRequest(commit, true)
 	if err != nil || c.path == "/v1/commits" {
 		return Alone{}, nil, false
@@ -26,7 +26,7 @@ func CommitAlone(commit agent.Commit) (call Alone, result func(body []byte) (age
 }
 
 // ReadAlone is CommitAlone for reads.
-func ReadAlone(r agent.Reads) (call Alone, answers func(body []byte) (agent.Answers, error), is bool) {
+func ReadAlone(r agent.Reads) (call Alone, answers func(body []byte) (agent.Answers, error), ok bool) {
 	c, err := readRequest(r, true)
 	if err != nil || strings.HasPrefix(c.path, "/v1/reads") {
 		return Alone{}, nil, false

@@ -78,8 +78,8 @@ func (p *Process) Twin(i int) *Process {
 	return &twin
 }
 
-// CallMax bounds one call, so that a process does not wait for the end of a fault.
-const CallMax = 5 * time.Second
+// CallMax bounds one call.
+const CallMax = check.CallMax
 
 // Call makes one call and records it: the invocation before, the return after. The
 // outcome of a failed write is unknown if agent.OutcomeOf returns Undecided. A failed
