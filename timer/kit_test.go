@@ -26,6 +26,9 @@ type world struct {
 	// page is called before timers are read from a position: set it with
 	// onPage.
 	page func(from string)
+	// listed is called after timers were read, before the waker has them: set it
+	// before the waker reads again.
+	listed func()
 	// unmanaged: the manager does not exist; guarded by mu.
 	unmanaged bool
 
@@ -65,6 +68,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		handle: func(context.Context, int, agent.Signal) error { return nil },
 		page:   func(string) {},
+		listed: func() {},
 		timers: memstore.TimerModel{}, leads: true, turned: make(chan struct{}), news: make(chan struct{}, 1),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,9 +166,10 @@ func (w *world) WatchDueTimers() (<-chan struct{}, func()) { return w.news, func
 
 func (w *world) DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error) {
 	w.mu.Lock()
-	page := w.page
+	page, listed := w.page, w.listed
 	w.mu.Unlock()
 	page(from)
+	defer listed()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wall = time.Now().UnixMilli()

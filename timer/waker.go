@@ -56,6 +56,7 @@ type Waker struct {
 	mu         sync.Mutex
 	inProgress map[timerID]bool    // :: timer → it was due again meanwhile; guarded by mu
 	backoffs   map[timerID]backoff // :: after failures that do not count as attempts; guarded by mu
+	finished   map[timerID]bool    // set of timers whose attempt ended since the due timers were last read; guarded by mu
 	recheck    chan struct{}       // capacity 1: a finished timer must be read again
 }
 
@@ -91,7 +92,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
 	w.mu.Lock()
-	w.inProgress, w.backoffs = map[timerID]bool{}, map[timerID]backoff{}
+	w.inProgress, w.backoffs, w.finished = map[timerID]bool{}, map[timerID]backoff{}, map[timerID]bool{}
 	w.mu.Unlock()
 	changed, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
@@ -103,6 +104,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		if from == "" {
 			began, found = time.Now(), false
 		}
+		w.beginRead()
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
 			w.o.Logger.Warn("the due timers cannot be read", "error", err)
@@ -177,8 +179,16 @@ func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	return max(wait, time.Duration(len(w.backoffs))*backoffPerTimer), ok
 }
 
+// beginRead notes that the due timers are read from now on.
+func (w *Waker) beginRead() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.finished)
+}
+
 // acquire starts work on a timer. It returns false if the timer is in progress
-// or in backoff.
+// or in backoff, or if its attempt ended after the read that found d began: d
+// may then be the state before the attempt.
 func (w *Waker) acquire(d *agent.DueTimer) bool {
 	n := timerIDOf(d)
 	w.mu.Lock()
@@ -187,6 +197,10 @@ func (w *Waker) acquire(d *agent.DueTimer) bool {
 	same := waiting && c.generation == d.Generation && c.instant == d.Next
 	if _, busy := w.inProgress[n]; busy {
 		w.inProgress[n] = true
+		return false
+	}
+	if w.finished[n] {
+		w.signalRecheck()
 		return false
 	}
 	if same && time.Now().Before(c.until) {
@@ -205,6 +219,7 @@ func (w *Waker) finish(d *agent.DueTimer, err error) {
 	w.mu.Lock()
 	again := w.inProgress[n]
 	delete(w.inProgress, n)
+	w.finished[n] = true
 	if err == nil {
 		delete(w.backoffs, n)
 	} else {
@@ -218,9 +233,14 @@ func (w *Waker) finish(d *agent.DueTimer, err error) {
 	}
 	w.mu.Unlock()
 	if again || err != nil {
-		select {
-		case w.recheck <- struct{}{}:
-		default: // already signalled
-		}
+		w.signalRecheck()
+	}
+}
+
+// signalRecheck makes the due timers be read again.
+func (w *Waker) signalRecheck() {
+	select {
+	case w.recheck <- struct{}{}:
+	default: // already signalled
 	}
 }

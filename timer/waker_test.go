@@ -126,12 +126,12 @@ func TestConcurrentSignalsAreLimited(t *testing.T) {
 		})
 		close(release)
 		w.idle(t)
-		requests := map[agent.Request]bool{} // a request may be repeated just as it ends
+		requests := map[agent.Request]bool{}
 		for _, s := range w.signals {
 			requests[s.Request] = true
 		}
-		if w.most != timer.SignalsMax || len(requests) != 3*timer.SignalsMax {
-			t.Errorf("%d signals, at most %d at once", len(requests), w.most)
+		if w.most != timer.SignalsMax || len(requests) != 3*timer.SignalsMax || len(w.signals) != len(requests) {
+			t.Errorf("%d signals with %d requests, at most %d at once", len(w.signals), len(requests), w.most)
 		}
 	})
 }
@@ -161,6 +161,31 @@ func TestATimerThatIsDueAgainWhileInProgress(t *testing.T) {
 		}
 		if want := slices.Repeat([]time.Duration{time.Second}, 3); !slices.Equal(waits, want) || w.most != 1 {
 			t.Errorf("signals came with %v between them, at most %d at once", waits, w.most)
+		}
+	})
+}
+
+// A list of due timers that was read before an attempt failed, and used after it,
+// starts no other attempt.
+func TestAnOldListStartsNoAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			if n > 0 {
+				return w.apply(s.Ack)
+			}
+			w.sees(func() { w.listed = func() { time.Sleep(20 * time.Millisecond) } })
+			w.nudge()
+			time.Sleep(10 * time.Millisecond)
+			return errors.New("the handler broke")
+		}
+		w.put(nil, "k")
+		w.idle(t)
+		if got := kinds(w.ops); len(w.signals) != 2 || !slices.Equal(got, []string{"*agent.FailTimer"}) {
+			t.Fatalf("%d signals, and the waker committed %v", len(w.signals), got)
+		}
+		if waited := w.signals[1].at.Sub(w.signals[0].at); waited < agent.TimerRetryFirst {
+			t.Errorf("the second attempt came after %v", waited)
 		}
 	})
 }
