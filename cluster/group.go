@@ -80,7 +80,7 @@ func Open(o Options) (*Group, error) {
 	var err error
 	g.stores, err = raftlog.Open(raftlog.Options{
 		Dir: o.Dir, Kind: o.LogStore, Check: o.Machine.Check, Snapshots: o.Snapshots, Applied: o.Machine.Applied,
-		Fatal: o.Fatal, AcceptDamage: o.AcceptDamage, Rebase: g.rebase, Reserve: o.DiskReserve, SegmentBytes: o.LogSegmentBytes, CacheBytes: o.LogCacheBytes, Files: o.LogFiles, Logger: o.Logger.Named("log"),
+		Fatal: o.Fatal, AcceptDamage: o.AcceptDamage, Rebase: g.rebase, Reserve: o.DiskReserve, SegmentBytes: o.LogSegmentBytes, CacheBytes: o.LogCacheBytes, WriteFirst: o.WriteFirst, Files: o.LogFiles, Logger: o.Logger.Named("log"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)

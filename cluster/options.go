@@ -79,6 +79,7 @@ type Options struct {
 	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
 	// means BarrierIndex.
 	ReadBarrier string
+	WriteFirst  bool              // as leader, this node writes its entries before it sends them, not meanwhile
 	Voters      membership.Voters // how many members vote; zero means all
 	Compaction  Compaction        // when the log is cut; zero means DefaultCompaction
 

@@ -194,7 +194,7 @@ func (n *Node) openGroup() error {
 	times := config.TimingOf(c.Cluster.Timing)
 	n.pool.Deposed, n.pool.Connect = times.Deposed, times.Connect
 	n.group, err = cluster.Open(cluster.Options{
-		NodeID: c.Node.ID, Dir: n.o.logDir(), LogFiles: n.o.LogFiles, LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
+		NodeID: c.Node.ID, Dir: n.o.logDir(), LogFiles: n.o.LogFiles, LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier, WriteFirst: c.Raft.LeaderWrite == config.LeaderWriteFirst,
 		Keys: n.secrets.ring, Roots: roots, Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
 		Machine: n.machine, Snapshots: n.machine.Snapshots(),
 		Self: layout.Member{

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A log entry has costs besides its commits: two flushes one after the other, and
-// some forty wake-ups on three nodes. Callers that were answered usually call
+// A log entry has costs besides its commits: a flush on each voter, and some forty
+// wake-ups on three nodes. Callers that were answered usually call
 // again at once. If the next entry were cut before they do, the callers would
 // fall into two halves that take turns, and there would be twice as many entries.
 // So the proposer answers first, and lingers until as many commits wait as were

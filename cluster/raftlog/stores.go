@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type Options struct {
 	hang         time.Duration // 0 means hangDefault
 	AcceptDamage bool          // vote although the log's tail is missing
 	CacheBytes   int64         // of recent entries in memory; 0 means CacheBytes
+	WriteFirst   bool          // a leader writes its own entries before it sends them
 	Reserve      int64         // bytes that must be free to accept writes; 0 means a share of the disk
 	// Rebase makes the state itself the newest snapshot, if damage was accepted and
 	// the state is ahead of what is left of the log. nil means that the state cannot
@@ -46,6 +48,7 @@ type Options struct {
 //	snapTerm       hashicorp/raft#697           VoteStore      votes while the log is damaged; raft#695
 //	cachedLogs     bounds by bytes, not entries checkedStable  flipped bits (S1)
 //	ownEntryCheck  raft#695, if the guard fails failStopStable as failStopLogs
+//	LeaderLogs     own entries, while they travel
 //	highWater      damaged tails (S2)           raft-boltdb
 //	meteredLogs    bytes for compaction
 //	checkedLogs    flipped bits (S1)
@@ -68,6 +71,7 @@ type Stores struct {
 	Meter      *meteredLogs
 	Votes      *VoteStore
 	OwnEntries *ownEntryCheck
+	Leader     *LeaderLogs
 	Newest     *NewestSnapshot
 	Disk       *DiskWatch // nil in memory
 	cache      *cachedLogs
@@ -148,7 +152,8 @@ func (s *Stores) stack(o Options) error {
 	if err := s.Votes.load(); err != nil {
 		return err
 	}
-	s.OwnEntries = &ownEntryCheck{LogStore: s.Mark, votes: s.Votes, failStop: s.FailStop}
+	s.Leader = newLeaderLogs(s.Mark)
+	s.OwnEntries = &ownEntryCheck{LeaderLogs: s.Leader, votes: s.Votes, failStop: s.FailStop, first: o.WriteFirst}
 	if o.Dir != "" && o.Files == nil {
 		s.Disk = NewDiskWatch(o.Dir, o.probe, o.Logger)
 		s.Disk.asked = o.Reserve
@@ -245,6 +250,9 @@ func (s *Stores) Trailing(bytes int64) (entries uint64) { return s.Meter.newest(
 // Close closes the stores. Raft must have stopped.
 func (s *Stores) Close() error {
 	s.closeOnce.Do(func() {
+		if s.Leader != nil && s.FailStop.Failed() == nil {
+			_ = s.Leader.Wait(math.MaxUint64, nil) // its error has stopped the node
+		}
 		if s.Mark != nil && s.FailStop.Failed() == nil {
 			s.closeErr = s.Mark.Save()
 		}

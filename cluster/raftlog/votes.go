@@ -111,26 +111,36 @@ func (s *VoteStore) setTerm(term uint64) error {
 // ownEntryCheck refuses entries that this node made in a term that it did not win,
 // which a deposed leader can do because of hashicorp/raft#695 (docs/hazards.md, R1).
 // The guard prevents that; ownEntryCheck stops the node if the guard fails.
+//
+// It hands them to LeaderLogs to be written while they travel, unless this node is
+// the only voter, they change who votes, or the node is set to write first.
 type ownEntryCheck struct {
-	raft.LogStore
-	votes    *VoteStore
-	failStop *FailStop
-	Inbound  *InboundAppends // nil without a guard; the entries that came from others
+	*LeaderLogs
+	votes      *VoteStore
+	failStop   *FailStop
+	Inbound    *InboundAppends // nil without a guard; the entries that came from others
+	OthersVote func() bool     // whether a majority needs another node; nil means no
+	first      bool            // entries are written before they are sent
 }
 
 func (s *ownEntryCheck) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 func (s *ownEntryCheck) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 || s.Inbound == nil || s.Inbound.has(logs[0]) || seededbug.Is(seededbug.UnguardedHeartbeat) {
-		return s.LogStore.StoreLogs(logs)
+		return s.LeaderLogs.StoreLogs(logs)
 	}
+	settled := true // who votes
 	for _, log := range logs {
+		settled = settled && log.Type != raft.LogConfiguration
 		founding := log.Index == 1 && log.Type == raft.LogConfiguration
 		if won := s.votes.voted.Load(); log.Term != won && !founding {
 			return s.failStop.Poison(fmt.Errorf("log entry %d was made by this node in term %d, but the last election that it could have won was in term %d: it would overwrite another leader's entry (hashicorp/raft#695)", log.Index, log.Term, won))
 		}
 	}
-	return s.LogStore.StoreLogs(logs)
+	if !s.first && settled && s.OthersVote != nil && s.OthersVote() {
+		return s.StoreOwn(logs)
+	}
+	return s.LeaderLogs.StoreLogs(logs)
 }
 
 // InboundAppends is the set of AppendEntries calls that Raft is handling.

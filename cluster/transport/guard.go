@@ -94,14 +94,14 @@ func newGuard(t raft.Transport, s *raftlog.Stores, logger hclog.Logger) *Guard {
 		unappliedMax: unappliedBytesMax,
 	}
 	if s.OwnEntries != nil {
-		s.OwnEntries.Inbound = raftlog.NewInboundAppends()
+		s.OwnEntries.Inbound, s.OwnEntries.OthersVote = raftlog.NewInboundAppends(), g.othersVote
 	}
 	g.work.Go(g.pump)
 	return g
 }
 
 // Attach sets the Raft node that uses the guard. Until then Raft's main thread
-// handles every heartbeat.
+// handles every heartbeat, and entries are written before they are sent.
 func (g *Guard) Attach(r *raft.Raft) { g.raft.Store(r) }
 
 // Committed returns the highest commit index that leaders have sent since this
@@ -311,53 +311,6 @@ func (g *Guard) Stand(node string) error {
 		return response.Error
 	case <-g.stop:
 		return raft.ErrTransportShutdown
-	}
-}
-
-// RequestVote implements raft.Transport.
-func (g *Guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	if err := g.mayStand(); err != nil {
-		return err
-	}
-	if err := g.Transport.RequestVote(id, target, args, resp); err != nil {
-		return err
-	}
-	return g.checkTerm(resp.Term) // Raft adopts the term of an answer too
-}
-
-// RequestPreVote implements raft.WithPreVote.
-func (g *Guard) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	if err := g.mayStand(); err != nil {
-		return err
-	}
-	asker, ok := g.Transport.(raft.WithPreVote)
-	if !ok {
-		return fmt.Errorf("transport %T does not implement pre-vote", g.Transport)
-	}
-	if err := asker.RequestPreVote(id, target, args, resp); err != nil {
-		return err
-	}
-	return g.checkTerm(resp.Term)
-}
-
-// Connect implements raft.WithPeers, if the wrapped transport does.
-func (g *Guard) Connect(peer raft.ServerAddress, t raft.Transport) {
-	if peers, ok := g.Transport.(raft.WithPeers); ok {
-		peers.Connect(peer, t)
-	}
-}
-
-// Disconnect implements raft.WithPeers, if the wrapped transport does.
-func (g *Guard) Disconnect(peer raft.ServerAddress) {
-	if peers, ok := g.Transport.(raft.WithPeers); ok {
-		peers.Disconnect(peer)
-	}
-}
-
-// DisconnectAll implements raft.WithPeers, if the wrapped transport does.
-func (g *Guard) DisconnectAll() {
-	if peers, ok := g.Transport.(raft.WithPeers); ok {
-		peers.DisconnectAll()
 	}
 }
 

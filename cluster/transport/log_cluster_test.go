@@ -126,6 +126,74 @@ func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 	})
 }
 
+// Followers store an entry while its leader writes it, and it is committed once the leader
+// has. Otherwise a leader that loses power and the follower that has not heard of the entry
+// could elect each other and go on without it.
+func TestAnEntryIsCommittedOnceItsLeaderHasWrittenIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRaftCluster(t, 3)
+		disks := map[*raftNode]*failingStore{}
+		for _, n := range r.nodes {
+			disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
+			n.engines.Logs = disks[n]
+		}
+		r.start()
+		leader := r.leader()
+		r.mustPut(leader, "x", 1)
+		time.Sleep(time.Second)
+		before := leader.raft.CommitIndex()
+		disks[leader].hang = make(chan struct{})
+		put := make(chan error, 1)
+		go func() { put <- leader.put("x", 2) }()
+		time.Sleep(3 * time.Second)
+		for _, n := range r.nodes {
+			last, err := disks[n].LastIndex()
+			if want := before + 1; n != leader && (last != want || err != nil) {
+				t.Errorf("the log of follower %s ends at %d, %v; want %d", n.id, last, err, want)
+			}
+			if commit := n.raft.CommitIndex(); commit != before {
+				t.Errorf("%s has committed %d although the leader's disk hangs", n.id, commit)
+			}
+		}
+		if r.leader() != leader || len(put) != 0 {
+			t.Errorf("the leader is %s, and %d puts have ended", r.leader().id, len(put))
+		}
+		close(disks[leader].hang)
+		if err := <-put; err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		for _, n := range r.nodes {
+			if got := n.machine.get("x"); got != 2 {
+				t.Errorf("x is %d on %s", got, n.id)
+			}
+		}
+	})
+}
+
+// A lone voter's entry needs its own disk only.
+func TestALoneVotersEntryIsWrittenBeforeItIsCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRaftCluster(t, 1)
+		n := r.nodes[0]
+		disk := &failingStore{InmemStore: raft.NewInmemStore()}
+		n.engines.Logs = disk
+		r.start()
+		r.mustPut(r.leader(), "x", 1)
+		disk.hang = make(chan struct{})
+		put := make(chan error, 1)
+		go func() { put <- n.put("x", 2) }()
+		time.Sleep(time.Second)
+		if got := n.machine.get("x"); got != 1 {
+			t.Errorf("x is %d although nothing was written", got)
+		}
+		close(disk.hang)
+		if err := <-put; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // A lone voter whose log takes no writes stands for election again at once, and Raft panics
 // if its term cannot be saved: the node must stop before that.
 func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {

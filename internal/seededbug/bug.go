@@ -40,13 +40,14 @@ const (
 
 // Data that is taken to be on a majority of disks or nodes, and is not.
 const (
-	NoFsync            Bug = "no-fsync"
-	FsyncAfterAck      Bug = "fsync-after-ack"
-	AckedBeforeCommit  Bug = "acked-before-commit"
-	TailLossAccepted   Bug = "tail-loss-accepted"
-	UnheardIsRemoved   Bug = "unheard-is-removed"
-	UnguardedHeartbeat Bug = "unguarded-heartbeat"
-	NoSnapshotTerm     Bug = "no-snapshot-term"
+	NoFsync              Bug = "no-fsync"
+	FsyncAfterAck        Bug = "fsync-after-ack"
+	AckedBeforeCommit    Bug = "acked-before-commit"
+	UnwrittenEntryCounts Bug = "unwritten-entry-counts"
+	TailLossAccepted     Bug = "tail-loss-accepted"
+	UnheardIsRemoved     Bug = "unheard-is-removed"
+	UnguardedHeartbeat   Bug = "unguarded-heartbeat"
+	NoSnapshotTerm       Bug = "no-snapshot-term"
 )
 
 // Snapshots that differ from the state at their index.
@@ -147,13 +148,14 @@ var about = map[Bug]string{
 	StaleThaw:             "a thaw skips the barrier",
 	ThawPastPointer:       "a thaw reads the thread's current entries, not those at the checkpoint's pointer",
 
-	NoFsync:            "log and votes are never synced",
-	FsyncAfterAck:      "an entry counts as stored before it is written",
-	AckedBeforeCommit:  "a follower that does not answer in time counts as having stored the entry",
-	TailLossAccepted:   "a node whose log lost acknowledged entries votes",
-	UnheardIsRemoved:   "a member that does not answer the leader is removed from the cluster",
-	UnguardedHeartbeat: "heartbeats raise the term while a leader is acting in it (hashicorp/raft#695)",
-	NoSnapshotTerm:     "a log entry of another term blocks a snapshot (hashicorp/raft#697)",
+	NoFsync:              "log and votes are never synced",
+	FsyncAfterAck:        "an entry counts as stored before it is written",
+	AckedBeforeCommit:    "a follower that does not answer in time counts as having stored the entry",
+	UnwrittenEntryCounts: "a leader counts an entry as its own that it has sent and not written",
+	TailLossAccepted:     "a node whose log lost acknowledged entries votes",
+	UnheardIsRemoved:     "a member that does not answer the leader is removed from the cluster",
+	UnguardedHeartbeat:   "heartbeats raise the term while a leader is acting in it (hashicorp/raft#695)",
+	NoSnapshotTerm:       "a log entry of another term blocks a snapshot (hashicorp/raft#697)",
 
 	SnapshotRunsAhead:     "a snapshot's index is one too high",
 	DedupeLostInSnapshot:  "snapshots do not contain the stored answers",
