@@ -3,6 +3,7 @@ package jepsen
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"strings"
 )
 
 // timings are the values of cluster.timing, which all nodes of a run have.
@@ -44,22 +45,26 @@ var knobs = []struct {
 	{"DORMOUSE_RAFT__SNAPSHOT_ENTRIES", []string{"50", "100", "200", "1000"}},
 	{"DORMOUSE_RAFT__TRAILING_ENTRIES", []string{"1", "5", "50"}},
 	{"DORMOUSE_RAFT__ENTRY_COMMITS", []string{"1", "8", "500", "500", "1024", "1024"}},
+	{"DORMOUSE_RAFT__LEADER_WRITE", []string{"parallel", "parallel", "first"}},
 	{"DORMOUSE_PLACEMENT__LEASE", []string{"1s", lease, lease}},
 	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728", "0"}},
 	{"DORMOUSE_STORAGE__MEMORY", []string{"64MiB", "512MiB", "2GiB"}},
 }
 
-// knobsOf returns the settings of a host that are its own. The same seed and name give the same
-// settings, also to a host that joins later. A run with a seeded bug has none, since its trial needs
-// the usual ones, and neither has a run with an older build, which may not know them.
+// knobsOf returns the settings of a host, as environment variables: those that are drawn for it, and
+// those of the options. The same seed and name give the same settings, also to a host that joins later.
+// None is drawn in a run with a seeded bug, since its trial needs the usual ones, or with an older
+// build, which may not know them.
 func knobsOf(o Options, host string) map[string]string {
-	if o.Bug != "" || o.Previous != "" {
-		return nil
-	}
-	draw := rand.New(rand.NewPCG(o.Seed, hashOf("knobs ", host)))
 	own := map[string]string{}
-	for _, k := range knobs {
-		own[k.setting] = k.values[draw.IntN(len(k.values))]
+	if o.Bug == "" && o.Previous == "" {
+		draw := rand.New(rand.NewPCG(o.Seed, hashOf("knobs ", host)))
+		for _, k := range knobs {
+			own[k.setting] = k.values[draw.IntN(len(k.values))]
+		}
+	}
+	for name, value := range o.Settings {
+		own["DORMOUSE_"+strings.ToUpper(strings.ReplaceAll(name, ".", "__"))] = value
 	}
 	return own
 }

@@ -26,8 +26,18 @@ func TestASeedRepeatsTheSettingsOfEachNode(t *testing.T) {
 		t.Error("all nodes have the same settings")
 	}
 	for _, o := range []Options{{Bug: "no-dedupe"}, {Previous: "dormoused"}} {
-		if own := knobsOf(o, "n1"); own != nil || timingOf(o) != "" {
+		if own := knobsOf(o, "n1"); len(own) != 0 || timingOf(o) != "" {
 			t.Errorf("%+v: %v, %q", o, own, timingOf(o))
+		}
+		o.Settings = map[string]string{"raft.leader_write": "first"}
+		if own := knobsOf(o, "n1"); !maps.Equal(own, map[string]string{"DORMOUSE_RAFT__LEADER_WRITE": "first"}) {
+			t.Errorf("%+v: %v", o, own)
+		}
+	}
+	for seed := range uint64(10) {
+		own := knobsOf(Options{Seed: seed, Settings: map[string]string{"raft.leader_write": "first"}}, "n1")
+		if len(own) != len(knobs) || own["DORMOUSE_RAFT__LEADER_WRITE"] != "first" {
+			t.Errorf("seed %d: %v", seed, own)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package jepsen
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type Options struct {
 	Dir       string            // directory of the run's files; created if missing, and must not hold a run
 	Binary    string            // path of dormoused; "" builds it
 	Timing    string            // cluster.timing of all nodes; "" draws it from the seed
+	Settings  map[string]string // of all nodes, by the names of docs/settings.md; they win over those that the seed draws
 	Previous  string            // path of an older dormoused, for the nemesis mixed; "" means none
 	Program   []string          // command that starts a host program; nil means "host" of this executable, as in dormjepsen
 	Processes int               // of each workload; 0 means 12
@@ -107,6 +109,9 @@ func (o Options) command() string {
 	}
 	if o.Bug != "" {
 		args = append(args, "--bug", o.Bug)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
+		args = append(args, "--set", name+"="+o.Settings[name])
 	}
 	if o.Previous != "" {
 		args = append(args, "--previous", o.Previous)

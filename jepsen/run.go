@@ -193,7 +193,7 @@ func (r *run) header(ctx context.Context) (history.Header, error) {
 	}
 	settings := map[string]map[string]string{}
 	for _, n := range r.stage.nodes() {
-		if own := knobsOf(o, n.name); own != nil && o.Target == nil {
+		if own := knobsOf(o, n.name); len(own) > 0 && o.Target == nil {
 			settings[n.name] = own
 		}
 	}

@@ -21,6 +21,7 @@ type runFlags struct {
 	nodes, processes    int
 	dir, binary         string
 	previous, timing    string
+	settings            map[string]string
 	network             string
 	bug                 string
 	endpoints           string
@@ -73,6 +74,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.StringVar(&f.binary, "binary", "", "path of dormoused (default: built from this checkout)")
 	flags.StringVar(&f.previous, "previous", "", "path of an older dormoused: every other node starts with it, and the nemesis mixed changes them")
 	flags.StringVar(&f.timing, "timing", "", "cluster.timing of all nodes: lan or wan (default: drawn from the seed)")
+	flags.StringToStringVar(&f.settings, "set", nil, "setting of all nodes, such as raft.leader_write=first; may be repeated")
 	flags.StringVar(&f.network, "network", networkAuto, "auto: network namespaces if the machine allows them; loopback: fewer faults, no root")
 	flags.StringVar(&f.bug, "bug", "", "seeded bug to enable (see selftest)")
 	flags.StringVar(&f.endpoints, "endpoints", "", "gRPC addresses of an existing cluster, comma-separated; run then starts no cluster")
@@ -84,7 +86,7 @@ func (a *app) runCommand() *cobra.Command {
 // options checks the flags and fills in the defaults.
 func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 	o := jepsen.Options{
-		Time: f.time, Seed: f.seed, Nodes: f.nodes, Processes: f.processes, Dir: f.dir, Binary: f.binary, Previous: f.previous, Bug: f.bug, Timing: f.timing,
+		Time: f.time, Seed: f.seed, Nodes: f.nodes, Processes: f.processes, Dir: f.dir, Binary: f.binary, Previous: f.previous, Bug: f.bug, Timing: f.timing, Settings: f.settings,
 		Loopback: f.network == networkLoopback,
 	}
 	var err error
@@ -127,7 +129,7 @@ func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
 		}
 		return nil, nil
 	}
-	for _, own := range []string{"binary", "previous", "timing", "network", "bug"} {
+	for _, own := range []string{"binary", "previous", "timing", "set", "network", "bug"} {
 		if cmd.Flags().Changed(own) {
 			return nil, cli.Usagef("--%s is not possible with --endpoints: leave out one of them", own)
 		}

@@ -61,9 +61,10 @@ func sicken(expect ending, do func(a *act, d *disk.Disk)) func(ctx context.Conte
 }
 
 // forget hangs the leader's writes, but not its reads, and cuts it off from the nodes,
-// for less time than makes it end itself. Its raft waits for the disk and does not
-// notice that there is a new leader, while its own clients still send it requests. If
-// the network cannot be cut, it only hangs the writes.
+// for less time than makes it end itself. If it writes its entries before it sends them
+// (raft.leader_write), its Raft waits for the disk and does not notice that there is a
+// new leader, while its own clients still send it requests. If the network cannot be
+// cut, the fault only hangs the writes.
 func forget(ctx context.Context, a *act) (undo, error) {
 	h := a.leader(ctx)
 	release, err := a.claim(ctx, h)

@@ -93,7 +93,7 @@ func (o Options) look(ctx context.Context, s Trial) Result {
 	began := time.Now()
 	run, err := jepsen.Run(ctx, jepsen.Options{
 		Workloads: s.Workloads, Nemeses: s.Nemeses, Nodes: s.Nodes, Processes: s.Processes, Time: s.Time, Seed: s.Seed,
-		Dir: out.Dir, Binary: binary, Bug: string(s.Bug), Progress: o.named(s),
+		Dir: out.Dir, Binary: binary, Bug: string(s.Bug), Settings: s.Settings, Progress: o.named(s),
 	})
 	out.Took = time.Since(began)
 	if err != nil {

@@ -18,9 +18,10 @@ type Trial struct {
 	Processes int      // of each workload; 0 means the harness's default
 	Time      time.Duration
 	Seed      uint64
-	Check     string // the check that is expected to find it; others may find it too
-	Client    bool   // the bug is in the client, so the harness must be built with the tag
-	Quick     bool   // one of the few trials that run with every change
+	Settings  map[string]string // of all nodes; empty means the defaults
+	Check     string            // the check that is expected to find it; others may find it too
+	Client    bool              // the bug is in the client, so the harness must be built with the tag
+	Quick     bool              // one of the few trials that run with every change
 }
 
 // Trials returns the trials with these names, in the table's order; without names it

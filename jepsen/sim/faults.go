@@ -43,6 +43,7 @@ var variants = []variant{
 	{"disk", "the leader's hangs", 1, 100 * time.Millisecond, 14 * time.Second, hungDisk((*act).leads)},
 	{"disk", "the leader's hangs, and it is cut off", 3, 2 * time.Second, 8 * time.Second, hungAlone},
 	{"disk", "the leader's hangs, cut off with one that does not vote", 4, 2 * time.Second, 8 * time.Second, hungWithNonVoter},
+	{"disk", "the leader's hangs, and it ends with those that heard it", 3, 4 * time.Second, 8 * time.Second, unwrittenLeader},
 	{"pause", "leader", 1, 100 * time.Millisecond, 15 * time.Second, pausing((*act).leads)},
 	{"pause", "follower", 3, 100 * time.Millisecond, 15 * time.Second, pausing((*act).follows)},
 	{"pause", "leader, which then does not hear the next", 3, 2 * time.Second, 12 * time.Second, pauseUnheard},

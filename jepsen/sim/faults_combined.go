@@ -8,9 +8,13 @@ import (
 
 	"dormouse/agent/layout"
 	"dormouse/config"
+	"dormouse/internal/pause"
 	"dormouse/jepsen/sim/simdisk"
 	"dormouse/jepsen/sim/simnet"
 )
+
+// transferTakes bounds the wait for the leader that a fault needs.
+const transferTakes = 5 * time.Second
 
 // pauseUnheard pauses the leader. When it goes on, it does not hear the leader that was elected
 // meanwhile, only the others.
@@ -48,8 +52,28 @@ func lateAnswers(ctx context.Context, a *act) (string, func(context.Context) err
 
 // hungAlone hangs the leader's disk and cuts the leader off, so that the others elect another one
 // while the old one cannot step down. The link is healed before the disk.
-func hungAlone(_ context.Context, a *act) (string, func(context.Context) error) {
-	return a.hungApart(a.leads())
+func hungAlone(ctx context.Context, a *act) (string, func(context.Context) error) {
+	return a.hungApart(a.leadsAndWritesFirst(ctx, nil))
+}
+
+// leadsAndWritesFirst returns a leader that writes its entries before it sends them, so that its Raft
+// waits for its disk. It transfers leadership for that, but not to one host. If no other writes first,
+// it returns the leader.
+func (a *act) leadsAndWritesFirst(ctx context.Context, not *host) *host {
+	if leader := a.leads(); leader.knobs.LeaderWrite == config.LeaderWriteFirst {
+		return leader
+	}
+	for _, h := range a.shuffled() {
+		if h == not || h.knobs.LeaderWrite != config.LeaderWriteFirst {
+			continue
+		}
+		within, cancel := context.WithTimeout(ctx, transferTakes)
+		defer cancel()
+		for a.change(within, layout.ChangeTransfer, h.nodeID()) == nil && !h.leads() && pause.For(within, 10*time.Millisecond) {
+		}
+		break
+	}
+	return a.leads()
 }
 
 // hungWithNonVoter is hungAlone, with a node that does not vote on the leader's side.
@@ -64,7 +88,7 @@ func hungWithNonVoter(ctx context.Context, a *act) (string, func(context.Context
 	if err == nil {
 		a.count("demotions", 1)
 	}
-	what, rejoin := a.hungApart(a.leads(), idle)
+	what, rejoin := a.hungApart(a.leadsAndWritesFirst(ctx, idle), idle)
 	return what, func(ctx context.Context) error {
 		return a.mended(errors.Join(rejoin(ctx), a.change(ctx, layout.ChangePromote, idle.nodeID()), a.votes(ctx, idle)))
 	}

@@ -20,6 +20,7 @@ var hunts = []Hunt{
 	{Bug: seededbug.FsyncAfterAck, Workloads: []string{"set"}},
 	{Bug: seededbug.AckedBeforeCommit, Workloads: []string{"set"}},
 	{Bug: seededbug.TailLossAccepted, Workloads: []string{"set"}, Nemeses: []string{"corrupt/the-log-loses-its-end"}},
+	{Bug: seededbug.UnwrittenEntryCounts, Workloads: []string{"set"}, Nemeses: []string{"disk/the-leaders-hangs-and-it-ends-with-those-that-heard-it"}},
 	// A leader whose connections are refused hears the next one within its lease.
 	{Bug: seededbug.UnguardedHeartbeat, Workloads: []string{"turn"}, Nemeses: []string{"partition/the-leader-is-refused-and-then-hears-the-next-one"}},
 	{Bug: seededbug.NoSnapshotTerm, Workloads: []string{"turn"}, Nemeses: []string{"partition", "kill", "slow-net"}},

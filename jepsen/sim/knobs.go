@@ -3,6 +3,8 @@ package sim
 import (
 	"math/rand/v2"
 	"time"
+
+	"dormouse/config"
 )
 
 // Knobs are the settings of one host, drawn from the seed. Small ones make rare paths
@@ -16,6 +18,7 @@ type Knobs struct {
 	CacheBytes      int64         `json:"cache_bytes"`
 	Timing          string        `json:"timing"` // of elections; one for all hosts
 	Sync            time.Duration `json:"sync"`   // mean time of a sync
+	LeaderWrite     string        `json:"leader_write"`
 }
 
 // drawKnobs draws the settings of a host.
@@ -29,6 +32,7 @@ func drawKnobs(draw *rand.Rand, timing string) Knobs {
 		CacheBytes:      oneOf[int64](draw, 1<<20, 4<<20, 16<<20),
 		Timing:          timing,
 		Sync:            oneOf(draw, 100*time.Microsecond, time.Millisecond, 4*time.Millisecond),
+		LeaderWrite:     oneOf(draw, config.LeaderWriteParallel, config.LeaderWriteFirst),
 	}
 }
 
