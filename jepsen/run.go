@@ -143,7 +143,7 @@ func (r *run) disturb(ctx context.Context) {
 // did.
 func (r *run) recover(ctx context.Context) bool {
 	from := r.record.Now()
-	for deadline := from + check.RecoveryMax; r.record.Now() < deadline && r.tally.lastPulse() < from; {
+	for deadline := from + check.RecoveryMax(history.Header{Timing: timingOf(r.options)}); r.record.Now() < deadline && r.tally.lastPulse() < from; {
 		if !pause.For(ctx, 50*time.Millisecond) {
 			return false
 		}
@@ -199,7 +199,7 @@ func (r *run) header(ctx context.Context) (history.Header, error) {
 	}
 	return history.Header{
 		Workloads: o.Workloads, Nemeses: o.Nemeses, Seed: o.Seed, Nodes: o.Nodes, Time: o.Time, Started: time.Now().UTC(),
-		Run: r.id, Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Plan: plan, Settings: settings,
+		Run: r.id, Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Timing: timingOf(o), Plan: plan, Settings: settings,
 	}, nil
 }
 

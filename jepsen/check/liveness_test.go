@@ -20,7 +20,12 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 	}{
 		"no commit after the healing": {"no recovery", func(s *story) { s.silence(13, 60) }},
 		"the first commit comes late": {"slow recovery", func(s *story) { s.silence(13, 31) }},
-		"a process ends by itself":    {"unexplained exit", func(s *story) { s.exit(25, "n2", "exit code 2: panic") }},
+		"the first commit of a cluster over several regions comes late": {"slow recovery", func(s *story) {
+			s.h.Header.Timing = "wan"
+			s.silence(13, 60)
+			s.pulse(50.5, 50.6)
+		}},
+		"a process ends by itself": {"unexplained exit", func(s *story) { s.exit(25, "n2", "exit code 2: panic") }},
 		"a fault ends a process by a longer code": {"unexplained exit", func(s *story) {
 			s.note(15, "n2", check.NoteMayExit, "exit code 1")
 			s.exit(16, "n2", "exit code 10: more")
@@ -68,6 +73,11 @@ func TestWhatIsNotLiveIsFound(t *testing.T) {
 			open := &s.h.Ops[len(s.h.Ops)-1]
 			open.Via, open.Outcome, open.Return = "http", history.Unknown, history.Never
 		}},
+		"a request that its caller did not settle has expired in a rolling restart": {"refused in a rolling restart", func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "request_expired")
+			s.h.Ops[len(s.h.Ops)-1].Outcome = history.Unknown
+		}},
 		"a call stays unknown in a rolling restart, long before another fault": {"refused in a rolling restart", func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.fault(3, 23, 24, "pause", "majority")
@@ -98,6 +108,10 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			s.note(15, "n2", check.NoteMayExit, "exit code 8")
 			s.exit(16, "n2", check.ExitDetail(8, false, "the disk failed"))
 		},
+		"a second election of a cluster over several regions": func(s *story) {
+			s.h.Header.Timing = "wan"
+			s.silence(13, 34)
+		},
 		"the cluster is taken down":           func(s *story) { s.exit(51, "n2", "killed") },
 		"a corrupt answer off a damaged disk": func(s *story) { s.fault(2, 15, 18, "corrupt", "bit flip"); s.call(16, "", "corrupt") },
 		"a bound process in a rolling restart": func(s *story) {
@@ -114,6 +128,12 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			s.call(16, "", "unknown")
 			open := &s.h.Ops[len(s.h.Ops)-1]
 			open.Via, open.Outcome, open.Return = "redis", history.Unknown, history.Never
+		},
+		"a request that was sent again after it was settled, in a rolling restart": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "request_expired")
+			late := &s.h.Ops[len(s.h.Ops)-1]
+			late.Workload, late.Outcome = "dedupe", history.Unknown
 		},
 		"one who hangs up early in a rolling restart": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)

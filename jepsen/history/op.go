@@ -88,10 +88,11 @@ type Header struct {
 	Nodes     int             `json:"nodes"`
 	Time      time.Duration   `json:"time"`
 	Started   time.Time       `json:"started"`
-	Run       string          `json:"run"`           // id of the run, part of the names of its scopes
-	Command   string          `json:"command"`       // repeats the run
-	Build     string          `json:"build"`         // version of dormoused
-	Bug       string          `json:"bug,omitempty"` // the seeded bug, if any
+	Run       string          `json:"run"`              // id of the run, part of the names of its scopes
+	Command   string          `json:"command"`          // repeats the run
+	Build     string          `json:"build"`            // version of dormoused
+	Bug       string          `json:"bug,omitempty"`    // the seeded bug, if any
+	Timing    string          `json:"timing,omitempty"` // cluster.timing of all nodes; "" if each build has its default
 	Plan      json.RawMessage `json:"plan,omitempty"`
 
 	Settings map[string]map[string]string `json:"settings,omitempty"` // :: node → its own settings, as environment variables

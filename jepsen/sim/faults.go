@@ -24,6 +24,7 @@ var variants = []variant{
 	{"partition", "leader is not heard", 3, 200 * time.Millisecond, 10 * time.Second, mute},
 	{"partition", "one way", 3, 200 * time.Millisecond, 10 * time.Second, oneWay},
 	{"partition", "the leader is refused, and then hears the next one", 3, time.Second, 4 * time.Second, refusedLeader},
+	{"partition", "one alone, until others own its partitions", 3, 6 * time.Second, 12 * time.Second, replacedOwner},
 	{"partition", "flapping", 3, time.Second, 10 * time.Second, flapping},
 	{"slow-net", "a follower lags", 3, time.Second, 15 * time.Second, slowed((*act).follows)},
 	{"slow-net", "the leader lags", 3, time.Second, 15 * time.Second, slowed((*act).leads)},

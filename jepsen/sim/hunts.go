@@ -50,7 +50,8 @@ var hunts = []Hunt{
 	{Bug: seededbug.ErasedLivesOn, Workloads: []string{"erase-live"}},
 	{Bug: seededbug.SignalHandledTwice, Workloads: []string{"instance"}},
 	{Bug: seededbug.LapsedLeaseAnswers, Workloads: []string{"instance"}},
-	{Bug: seededbug.NoPartitionFence, Workloads: []string{"plan"}},
+	// An owner that was cut off stores the turns that it had begun once others have made turns in its place.
+	{Bug: seededbug.NoPartitionFence, Workloads: []string{"plan"}, Nemeses: []string{"partition/one-alone-until-others-own-its-partitions"}},
 	{Bug: seededbug.MutationNotResumed, Workloads: []string{"pod"}},
 	{Bug: seededbug.TimerAckedEarly, Workloads: []string{"timer"}},
 	{Bug: seededbug.UnknownAsRefused, Workloads: []string{"set"}},

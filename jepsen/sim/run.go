@@ -110,7 +110,7 @@ func (r *runner) simulate() {
 	go r.collect(ctx)
 	o := jepsen.Options{
 		Workloads: r.options.Workloads, Nemeses: r.options.Nemeses, Time: r.options.Time, Seed: r.options.Seed,
-		Nodes: r.options.Nodes, Processes: r.options.Processes,
+		Nodes: r.options.Nodes, Processes: r.options.Processes, Timing: r.plan.Knobs[0].Timing,
 		Progress: r.options.Tell,
 	}
 	c.redis = jepsen.RedisScope(o)

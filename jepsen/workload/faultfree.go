@@ -17,15 +17,16 @@ type FaultFree struct {
 // a process counts together with the time to recover from it.
 func FaultFreeOf(h *history.History) FaultFree {
 	c := FaultFree{troubled: check.Windows(h), final: history.Never}
+	recovers := check.RecoveryMax(h.Header)
 	for i, w := range c.troubled {
-		if w.To < history.Never-check.RecoveryMax {
-			c.troubled[i].To = w.To + check.RecoveryMax
+		if w.To < history.Never-recovers {
+			c.troubled[i].To = w.To + recovers
 		}
 	}
 	for _, e := range h.Events {
 		switch {
 		case e.Kind == history.EventExit:
-			c.troubled = append(c.troubled, check.Window{From: e.At, To: e.At + check.RecoveryMax})
+			c.troubled = append(c.troubled, check.Window{From: e.At, To: e.At + recovers})
 		case e.Kind == history.EventPhase && e.Name == check.PhaseFinal:
 			c.final = e.At
 		}
