@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"errors"
 	"math"
 	"sync"
 
@@ -11,16 +12,17 @@ import (
 // StoreOwn alone may pass it. A leader has one entry of commits in flight, so few wait.
 const pendingBytesMax = 16 << 20
 
-// LeaderLogs writes a leader's own entries to its log while they travel to the
-// followers (Ongaro's dissertation, section 10.2.1: "the leader may replicate to
-// its followers in parallel with writing to its disk").
+// errNotWritten ends a wait for entries whose write is still under way.
+var errNotWritten = errors.New("this node has not written its own log entries yet")
+
+// LeaderLogs is a log store that writes a leader's own entries while they travel to
+// the followers, as section 10.2.1 of Ongaro's dissertation on Raft proposes.
 //
-// Raft counts an entry as stored on the leader when StoreLogs returns. So the guard
+// Raft counts an entry as stored on the leader when the store returns. So the guard
 // keeps each follower's answer from Raft until Wait says that this node has
-// written the entries that the answer is for: an entry that a majority has
-// acknowledged is then on the disks of that majority, this node included. A majority
-// needs a follower as long as there are two voters; without, StoreOwn writes before
-// it returns.
+// written the entries that the answer is for. An entry that a majority has
+// acknowledged is then on the disks of that majority, this node included. That holds
+// while a majority needs another node; ownEntryCheck calls StoreLogs otherwise.
 //
 // Its methods may be called concurrently, but for those that store entries.
 type LeaderLogs struct {
@@ -94,7 +96,7 @@ func (s *LeaderLogs) write() {
 }
 
 // Wait returns once no entry up to index waits to be written, or stop is closed; a nil
-// channel never is. The error is that of the write, or raft.ErrTransportShutdown.
+// channel never is. The error is that of the write, or errNotWritten.
 func (s *LeaderLogs) Wait(index uint64, stop <-chan struct{}) error {
 	for {
 		s.mu.Lock()
@@ -106,7 +108,7 @@ func (s *LeaderLogs) Wait(index uint64, stop <-chan struct{}) error {
 		select {
 		case <-written:
 		case <-stop:
-			return raft.ErrTransportShutdown
+			return errNotWritten
 		}
 	}
 }

@@ -219,8 +219,31 @@ func TestTheWaitEndsWithTheTransport(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.AfterFunc(time.Second, func() { close(stop) })
-		if err := logs.Wait(1, stop); !errors.Is(err, raft.ErrTransportShutdown) {
+		if err := logs.Wait(1, stop); !errors.Is(err, errNotWritten) {
 			t.Errorf("it ended with %v", err)
+		}
+		close(engine.hang)
+	})
+}
+
+// A process must be able to end although its disk hangs.
+func TestCloseDoesNotWaitForADiskThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, engine, end := leading(t)
+		engine.hang = make(chan struct{})
+		if err := s.Logs.StoreLogs(commands(4, 4)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := s.Close(); !errors.Is(err, errNotWritten) {
+			t.Errorf("closed with %v", err)
+		}
+		if took := time.Since(began); took > hangDefault+time.Second {
+			t.Errorf("it took %v", took)
+		}
+		time.Sleep(time.Second)
+		if errs := end.reasons(); len(errs) > 1 {
+			t.Errorf("ended by %v", errs)
 		}
 		close(engine.hang)
 	})

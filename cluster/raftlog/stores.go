@@ -247,13 +247,22 @@ func (s *Stores) Truncations() uint64 { return s.Mark.truncations.Load() }
 // Raft counts entries.
 func (s *Stores) Trailing(bytes int64) (entries uint64) { return s.Meter.newest(bytes) }
 
+// finishWrites waits for a leader's entries that are not written yet, for at most as
+// long as a call to the disk may take.
+func (s *Stores) finishWrites() error {
+	hangs := make(chan struct{})
+	limit := time.AfterFunc(s.FailStop.hang, func() { close(hangs) })
+	defer limit.Stop()
+	return s.Leader.Wait(math.MaxUint64, hangs)
+}
+
 // Close closes the stores. Raft must have stopped.
 func (s *Stores) Close() error {
 	s.closeOnce.Do(func() {
 		if s.Leader != nil && s.FailStop.Failed() == nil {
-			_ = s.Leader.Wait(math.MaxUint64, nil) // its error has stopped the node
+			s.closeErr = s.finishWrites()
 		}
-		if s.Mark != nil && s.FailStop.Failed() == nil {
+		if s.Mark != nil && s.FailStop.Failed() == nil && s.closeErr == nil {
 			s.closeErr = s.Mark.Save()
 		}
 		s.FailStop.close()
