@@ -113,6 +113,7 @@ func (s *LeaderLogs) Wait(index uint64, stop <-chan struct{}) error {
 	}
 }
 
+// StoreLog implements raft.LogStore, as StoreLogs does.
 func (s *LeaderLogs) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 // StoreLogs implements raft.LogStore. The entries are written when it returns.

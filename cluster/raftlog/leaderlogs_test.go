@@ -22,7 +22,7 @@ func leading(t *testing.T) (*Stores, *ailing, *ending) {
 
 // written reports whether the engine has an entry.
 func written(engine *ailing, index uint64) bool {
-	return engine.InmemStore.GetLog(index, new(raft.Log)) == nil
+	return engine.GetLog(index, new(raft.Log)) == nil
 }
 
 func TestALeadersEntriesAreReadWhileTheyAreWritten(t *testing.T) {
