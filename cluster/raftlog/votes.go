@@ -129,15 +129,15 @@ func (s *ownEntryCheck) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 || s.Inbound == nil || s.Inbound.has(logs[0]) || seededbug.Is(seededbug.UnguardedHeartbeat) {
 		return s.LeaderLogs.StoreLogs(logs)
 	}
-	settled := true // who votes
+	sameVoters := true
 	for _, log := range logs {
-		settled = settled && log.Type != raft.LogConfiguration
+		sameVoters = sameVoters && log.Type != raft.LogConfiguration
 		founding := log.Index == 1 && log.Type == raft.LogConfiguration
 		if won := s.votes.voted.Load(); log.Term != won && !founding {
 			return s.failStop.Poison(fmt.Errorf("log entry %d was made by this node in term %d, but the last election that it could have won was in term %d: it would overwrite another leader's entry (hashicorp/raft#695)", log.Index, log.Term, won))
 		}
 	}
-	if !s.first && settled && s.OthersVote != nil && s.OthersVote() {
+	if !s.first && sameVoters && s.OthersVote != nil && s.OthersVote() {
 		return s.StoreOwn(logs)
 	}
 	return s.LeaderLogs.StoreLogs(logs)

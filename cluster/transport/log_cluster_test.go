@@ -96,15 +96,21 @@ func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
 	})
 }
 
+// failingLogs gives each node a log that can fail or hang. Call it before start.
+func (r *raftCluster) failingLogs() map[*raftNode]*failingStore {
+	disks := map[*raftNode]*failingStore{}
+	for _, n := range r.nodes {
+		disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
+		n.engines.Logs = disks[n]
+	}
+	return disks
+}
+
 // The others elect a leader only because the process of the old one ends.
 func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRaftCluster(t, 3)
-		disks := map[*raftNode]*failingStore{}
-		for _, n := range r.nodes {
-			disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
-			n.engines.Logs = disks[n]
-		}
+		disks := r.failingLogs()
 		r.start()
 		old := r.leader()
 		r.mustPut(old, "x", 1)
@@ -132,11 +138,7 @@ func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 func TestAnEntryIsCommittedOnceItsLeaderHasWrittenIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRaftCluster(t, 3)
-		disks := map[*raftNode]*failingStore{}
-		for _, n := range r.nodes {
-			disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
-			n.engines.Logs = disks[n]
-		}
+		disks := r.failingLogs()
 		r.start()
 		leader := r.leader()
 		r.mustPut(leader, "x", 1)
