@@ -69,7 +69,7 @@ func (n *ids) decode(e *agent.Entry, raw []byte, before string) error {
 	f := protocode.Field{Mode: protocode.Shared}
 	for len(raw) > 0 {
 		if begin, end := protocode.ShortBytes(raw); end > 0 { // what most fields are
-			value := raw[begin:end:end]
+			value, known := raw[begin:end:end], true
 			switch raw[0] >> 3 {
 			case 1:
 				id = value
@@ -79,9 +79,13 @@ func (n *ids) decode(e *agent.Entry, raw []byte, before string) error {
 				payload = value
 			case 6:
 				refs = value
+			default:
+				known = false // a number of the wrong type, or a field of a newer version
 			}
-			raw = raw[end:]
-			continue
+			if known {
+				raw = raw[end:]
+				continue
+			}
 		}
 		var err error
 		if raw, err = f.Next(raw); err != nil {

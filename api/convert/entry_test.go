@@ -90,6 +90,7 @@ func TestEntriesFromANodeAreChecked(t *testing.T) {
 		"a bad kind":         {(&apipb.Thawed{Entries: []*apipb.Entry{{Kind: "\xff"}}}).Encode(), "not UTF-8"},
 		"a bad content type": {(&apipb.Thawed{Entries: []*apipb.Entry{{ContentType: "\xff"}}}).Encode(), "not UTF-8"},
 		"a cut entry":        {[]byte{0x1a, 2, 0x0a, 5}, "unexpected EOF"},
+		"a seq that is text": {[]byte{0x1a, 3, 0x12, 1, 'x'}, "field 2 has the wire type 2"},
 		"an id that is one":  {[]byte{0x1a, 2, 0x08, 1}, "field 1 has the wire type 0"},
 		"an entry as number": {append(bytes.Clone(good), 0x18, 1), "field 3 has the wire type 0"},
 		"cut between":        {append(bytes.Clone(good), 0x1a, 5), "unexpected EOF"},

@@ -87,14 +87,16 @@ var (
 	emptyObject        = []byte("{}")
 )
 
-// read reads a row, and sets what it leaves out, as agent.Draft.Entry does.
+// read reads a row, and sets what it leaves out, as agent.Draft.Entry does. It decodes head and offset
+// only to refuse a damaged row.
 func (e *encodedEntry) read(raw []byte, incarnation, seq uint64) error {
-	var id, kind, payload, refs []byte
+	var id, kind, payload, refs, head []byte
+	var offset uint64
 	e.seq, e.at, e.contentType, e.data = seq, 0, nil, nil
 	f := protocode.Field{Mode: protocode.Shared}
 	for len(raw) > 0 {
 		if begin, end := protocode.ShortBytes(raw); end > 0 { // what most fields are
-			value := raw[begin:end]
+			value, known := raw[begin:end], true
 			switch raw[0] >> 3 { // fields of EntryRow
 			case 1:
 				id = value
@@ -104,9 +106,15 @@ func (e *encodedEntry) read(raw []byte, incarnation, seq uint64) error {
 				payload = value
 			case 5:
 				refs = value
+			case 6:
+				head = value
+			default:
+				known = false // a number of the wrong type, or a field of a newer version
 			}
-			raw = raw[end:]
-			continue
+			if known {
+				raw = raw[end:]
+				continue
+			}
 		}
 		var err error
 		if raw, err = f.Next(raw); err != nil {
@@ -123,6 +131,10 @@ func (e *encodedEntry) read(raw []byte, incarnation, seq uint64) error {
 			err = f.Bytes(&payload)
 		case 5:
 			err = f.Bytes(&refs)
+		case 6:
+			err = f.Bytes(&head)
+		case 7:
+			err = protocode.Int(&f, &offset)
 		case 290:
 			err = f.Bytes(&e.contentType)
 		case 291:
