@@ -136,7 +136,7 @@ func (g *Guard) take(rpc raft.RPC) {
 		g.forwardInstall(rpc)
 		return
 	}
-	g.admitNewVoter(rpc.Command)
+	rpc.Command = g.admitNewVoter(rpc.Command)
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok {
 		g.forward(rpc)
