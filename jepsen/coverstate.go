@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"dormouse/jepsen/check"
@@ -44,6 +47,24 @@ func openState(path string) (*coverState, error) {
 		return nil, errors.Join(fmt.Errorf("cover: %s: %w", path, err), f.Close())
 	}
 	return s, nil
+}
+
+// ReadCover returns the completed runs of the cover in a directory, in the order in which they ended.
+// Dir of each is below that directory, wherever it was when the run was made.
+func ReadCover(dir string) ([]CoverDone, error) {
+	path := filepath.Join(dir, stateName)
+	if !exists(path) {
+		return nil, fmt.Errorf("%s is no directory of a cover: it has no %s", dir, stateName)
+	}
+	s, err := openState(path)
+	if err != nil {
+		return nil, err
+	}
+	list := slices.SortedFunc(maps.Values(s.done), func(a, b CoverDone) int { return a.Ended.Compare(b.Ended) })
+	for i := range list {
+		list[i].Dir = filepath.Join(dir, filepath.Base(list[i].Dir))
+	}
+	return list, s.close()
 }
 
 func (s *coverState) read() error {

@@ -16,16 +16,8 @@ const (
 	barLoss   = 3 * time.Second // maximum of the median time without commits after the loss of a leader
 )
 
-// bar is a required result and the actual one. The verdict is unknown if nothing was measured.
-type bar struct {
-	Bar     string        `json:"bar"`
-	Wanted  string        `json:"wanted"`
-	Is      string        `json:"is"`
-	Verdict check.Verdict `json:"verdict"`
-}
-
 // bars compares the runs with the bars.
-func (s summary) bars() []bar {
+func (s summary) bars() []report.Bar {
 	held := func(known, held bool) check.Verdict {
 		switch {
 		case !known:
@@ -39,22 +31,22 @@ func (s summary) bars() []bar {
 	if s.Judged >= barJudged {
 		enough = check.OK
 	}
-	return append([]bar{
-		{"calls judged", fmt.Sprintf("≥ %d", barJudged), fmt.Sprint(s.Judged), enough},
+	return append([]report.Bar{
+		{Bar: "calls judged", Wanted: fmt.Sprintf("≥ %d", barJudged), Is: fmt.Sprint(s.Judged), Verdict: enough},
 		{
-			"leader loss, median", "≤ " + barLoss.String(), fmt.Sprintf("%s of %d losses", s.median(), s.Alone),
-			held(s.Alone > 0, s.Median <= barLoss),
+			Bar: "leader loss, median", Wanted: "≤ " + barLoss.String(), Is: fmt.Sprintf("%s of %d losses", s.median(), s.Alone),
+			Verdict: held(s.Alone > 0, s.Median <= barLoss),
 		},
 		{
-			"refused in rolling restarts", "0", fmt.Sprintf("%d of %d calls", s.RollingRefused, s.RollingCalls),
-			held(s.RollingCalls > 0, s.RollingRefused == 0),
+			Bar: "refused in rolling restarts", Wanted: "0", Is: fmt.Sprintf("%d of %d calls", s.RollingRefused, s.RollingCalls),
+			Verdict: held(s.RollingCalls > 0, s.RollingRefused == 0),
 		},
 	}, s.met()...)
 }
 
 // met compares how often the runs met what they are for with check.MetMin. A target that was met
 // less often is unknown: more runs may reach it. One without a run is left out.
-func (s summary) met() (bars []bar) {
+func (s summary) met() (bars []report.Bar) {
 	for _, t := range check.Targets {
 		runs, n := 0, 0
 		for _, o := range s.Parts {
@@ -82,7 +74,9 @@ func (s summary) met() (bars []bar) {
 		case t.Nemesis == "":
 			of = t.Workload
 		}
-		bars = append(bars, bar{of + ": " + string(t.Meets), fmt.Sprintf("≥ %d", check.MetMin), fmt.Sprintf("%d in %d runs", n, runs), verdict})
+		bars = append(bars, report.Bar{
+			Bar: of + ": " + string(t.Meets), Wanted: fmt.Sprintf("≥ %d", check.MetMin), Is: fmt.Sprintf("%d in %d runs", n, runs), Verdict: verdict,
+		})
 	}
 	return bars
 }
@@ -98,14 +92,19 @@ func (s summary) median() string {
 // scorecard returns the table of the bars, and the line for the table of full runs
 // in jepsen/README.md.
 func (s summary) scorecard(now time.Time) string {
-	var rows [][]string
-	for _, b := range s.Bars {
-		rows = append(rows, []string{b.Bar, b.Wanted, b.Is, string(b.Verdict)})
-	}
 	cells := []string{
 		now.UTC().Format(time.DateOnly), version.String(), fmt.Sprintf("%d of %d", s.Made, s.Runs), fmt.Sprint(s.Judged),
 		fmt.Sprint(s.Violations), fmt.Sprint(s.Unknown), s.median(), fmt.Sprint(s.RollingRefused),
 	}
-	return "\n" + report.Table([]string{"bar", "wanted", "is", "verdict"}, rows) +
+	return "\n" + barTable(s.Bars) +
 		"\nFor the table in jepsen/README.md:\n\n| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// barTable returns bars as a table.
+func barTable(bars []report.Bar) string {
+	var rows [][]string
+	for _, b := range bars {
+		rows = append(rows, []string{b.Bar, b.Wanted, b.Is, string(b.Verdict)})
+	}
+	return report.Table([]string{"bar", "wanted", "is", "verdict"}, rows)
 }

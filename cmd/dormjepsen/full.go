@@ -88,7 +88,7 @@ func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 	}
 	s := sum(parts, runs)
 	s.Bars = s.bars()
-	if s.Verdict == check.OK && slices.ContainsFunc(s.met(), func(b bar) bool { return b.Verdict != check.OK }) {
+	if s.Verdict == check.OK && slices.ContainsFunc(s.met(), func(b report.Bar) bool { return b.Verdict != check.OK }) {
 		s.Verdict = check.Unknown
 	}
 	if err := a.conclude(s); err != nil {

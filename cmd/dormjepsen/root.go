@@ -50,7 +50,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.checkCommand(), a.ednCommand(), a.listCommand(),
 		a.smokeCommand(), a.selftestCommand(), a.fullCommand(), a.versionCommand(), a.hostCommand(),
-		a.simCommand(), a.huntCommand(), a.simulatedCommand(),
+		a.simCommand(), a.huntCommand(), a.simulatedCommand(), a.proofCommand(),
 	)
 	return root
 }

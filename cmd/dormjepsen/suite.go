@@ -72,8 +72,8 @@ type summary struct {
 	RollingCalls   int `json:"rolling_calls"`   // in rolling restarts, by clients that may use any node
 	RollingRefused int `json:"rolling_refused"` // of these, failed
 
-	Bars  []bar     `json:"bars,omitempty"` // of a full cover
-	Parts []outcome `json:"parts"`
+	Bars  []report.Bar `json:"bars,omitempty"` // of a full cover
+	Parts []outcome    `json:"parts"`
 }
 
 // sum returns the summary of the outcomes; runs is the number of planned runs.
@@ -93,7 +93,7 @@ func sum(parts []outcome, runs int) summary {
 			s.Unknown++
 		}
 		s.Judged += o.Result.Judged()
-		s.Installs += installs(o.Result)
+		s.Installs += o.Result.Installs()
 		losses = append(losses, o.Result.Losses...)
 		for _, r := range o.Result.Results {
 			s.RollingCalls += r.Counts[check.CountRollingCalls]
@@ -126,14 +126,14 @@ func (s summary) table() string {
 		var notes []string
 		for _, r := range d.Results {
 			if r.Verdict != check.OK {
-				notes = append(notes, r.Check+": "+why(r))
+				notes = append(notes, r.Check+": "+report.Why(r))
 			}
 		}
 		for _, m := range d.Missing {
 			notes = append(notes, "missing: "+m)
 		}
 		rows = append(rows, []string{
-			o.Name, string(d.Verdict), fmt.Sprint(d.Judged()), fmt.Sprint(len(d.Losses)), fmt.Sprint(installs(d)), d.Took.Round(time.Second).String(), strings.Join(notes, "\n"),
+			o.Name, string(d.Verdict), fmt.Sprint(d.Judged()), fmt.Sprint(len(d.Losses)), fmt.Sprint(d.Installs()), d.Took.Round(time.Second).String(), strings.Join(notes, "\n"),
 		})
 	}
 	text := report.Table([]string{"run", "verdict", "judged", "leaders lost", "snapshots installed", "took", "notes"}, rows)
@@ -149,22 +149,6 @@ func (s summary) table() string {
 		text += s.scorecard(time.Now())
 	}
 	return text
-}
-
-// installs returns how many snapshots the nodes of a run installed.
-func installs(d report.Document) (n int) {
-	for _, r := range d.Results {
-		n += r.Counts[check.CountInstalls]
-	}
-	return n
-}
-
-// why returns the reason of a verdict that is not ok, in one line.
-func why(r check.Result) string {
-	if len(r.Findings) > 0 {
-		return r.Findings[0].Rule + ": " + r.Findings[0].Detail
-	}
-	return r.Why
 }
 
 // conclude prints the summary of several runs. It returns an error if a run could not

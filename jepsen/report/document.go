@@ -71,6 +71,14 @@ func ReadDocument(dir string) (Document, error) {
 	return d, nil
 }
 
+// Installs returns how many snapshots the nodes of the run installed.
+func (d Document) Installs() (n int) {
+	for _, r := range d.Results {
+		n += r.Counts[check.CountInstalls]
+	}
+	return n
+}
+
 // came returns an instant, or nil if the event never happened.
 func came(at int64) *int64 {
 	if at == int64(history.Never) {

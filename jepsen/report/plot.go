@@ -100,10 +100,16 @@ func (f *figure) mark(name, shape string, i ink) {
 
 // newFigure returns an empty figure over the whole of t, with its faults shaded.
 func newFigure(title, note string, t *timeline) *figure {
+	f := blankFigure(title, note, &shades{t.faults})
+	f.plot.X.Min, f.plot.X.Max = 0, max(t.end.Seconds(), 1)
+	f.plot.X.Tick.Marker = plot.TickerFunc(secondTicks)
+	return f
+}
+
+// blankFigure returns an empty figure, with what lies below its grid.
+func blankFigure(title, note string, below ...plot.Plotter) *figure {
 	p := plot.New()
 	p.BackgroundColor = nil
-	p.X.Min, p.X.Max = 0, max(t.end.Seconds(), 1)
-	p.X.Tick.Marker = plot.TickerFunc(secondTicks)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Color = inkGrid
 		axis.Tick.Color = inkGrid
@@ -113,7 +119,7 @@ func newFigure(title, note string, t *timeline) *figure {
 		axis.Padding = 0
 	}
 	p.X.Tick.Label.Font.Variant, p.Y.Tick.Label.Font.Variant = "Sans", "Sans"
-	p.Add(&shades{t.faults})
+	p.Add(below...)
 	grid := plotter.NewGrid()
 	grid.Vertical.Width = 0
 	grid.Horizontal.Color, grid.Horizontal.Width = inkGrid, 0.5
@@ -233,18 +239,23 @@ func secondTicks(_, high float64) []plot.Tick {
 	return ticks
 }
 
-// amountTicks returns the ticks of an axis of amounts from 0: at most four round numbers.
-func amountTicks(_, high float64) []plot.Tick {
-	const most = 4
-	step := math.Pow(10, math.Floor(math.Log10(high/most)))
-	for _, times := range []float64{2, 2.5, 2} { // 2, 5, 10
-		if high/step > most {
-			step *= times
+// amountTicks returns the ticks of a vertical axis of amounts from 0.
+func amountTicks(low, high float64) []plot.Tick { return roundTicks(4)(low, high) }
+
+// roundTicks returns the ticks of an axis of amounts from 0: at most that many round numbers.
+func roundTicks(most float64) plot.TickerFunc {
+	return func(_, high float64) []plot.Tick {
+		step := math.Pow(10, math.Floor(math.Log10(high/most)))
+		for _, times := range []float64{2, 2.5, 2} { // 2, 5, 10
+			if high/step > most {
+				step *= times
+			}
 		}
+		var ticks []plot.Tick
+		for n := 0; float64(n)*step <= high; n++ {
+			at := float64(n) * step
+			ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(math.Round(at*1e6)/1e6, 'f', -1, 64)})
+		}
+		return ticks
 	}
-	var ticks []plot.Tick
-	for at := 0.0; at <= high; at += step {
-		ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(at, 'f', -1, 64)})
-	}
-	return ticks
 }
