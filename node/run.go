@@ -38,7 +38,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return n.stop(parts, end, grace, why)
 }
 
-// stop ends the parts within grace. After a fault, it does not wait for parts that do not end.
+// stop ends the parts within grace. After a fault, also one while they end, it does not wait for parts
+// that do not end.
 func (n *Node) stop(parts *errgroup.Group, end context.CancelFunc, grace time.Duration, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -49,13 +50,30 @@ func (n *Node) stop(parts *errgroup.Group, end context.CancelFunc, grace time.Du
 		stopped <- errors.Join(fault("run", parts.Wait(), codeFailed), fault("stop", closed, codeFailed))
 	}()
 	if why == nil {
-		return <-stopped
+		select {
+		case err := <-stopped:
+			return errors.Join(pending(n.fatal), err)
+		case why = <-n.fatal:
+		}
+		late, cancel := context.WithTimeout(ctx, fatalGrace)
+		defer cancel()
+		ctx = late
 	}
 	select {
 	case err := <-stopped:
 		return errors.Join(why, err)
 	case <-ctx.Done():
 		return why
+	}
+}
+
+// pending returns a fault that has not been reported yet, or nil.
+func pending(faults <-chan error) error {
+	select {
+	case why := <-faults:
+		return why
+	default:
+		return nil
 	}
 }
 

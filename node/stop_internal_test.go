@@ -1,0 +1,70 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+
+	"dormouse/cluster/clustertest"
+	"dormouse/cluster/gossip/gossiptest"
+	"dormouse/config"
+)
+
+// alone returns an open node on a network of its own.
+func alone(t *testing.T) *Node {
+	t.Helper()
+	const gossipAddr = "127.0.0.1:7603"
+	c := config.Default()
+	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap, c.Auth.Mode = "n1", true, true, true, config.AuthOff
+	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = "n1:raft", "n1:http", "n1:grpc", gossipAddr
+	c.Raft.Advertise, c.HTTP.Advertise, c.GRPC.Advertise, c.Gossip.Advertise = c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr
+	c.Storage.CacheBytes = 1 << 20
+	talk, err := gossiptest.New().Listen(gossipAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := clustertest.NewNetwork().Host("n1")
+	n, err := Open(Options{Config: c, Network: host, Servers: host, Gossip: talk, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A disk that fails while the node stops is an error of the stop: the log's end may not have been
+// recorded. If the disk hangs too, the stop does not wait for it.
+func TestAFaultWhileItStopsIsReported(t *testing.T) {
+	for name, hangs := range map[string]bool{"and the parts end": false, "and a part hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := alone(t)
+				parts, failed := errgroup.WithContext(t.Context())
+				life, end := context.WithCancel(failed)
+				n.start(life, parts)
+				disk, released := errors.New("input/output error"), make(chan struct{})
+				parts.Go(func() error {
+					<-life.Done() // the stop is under way
+					n.fail(disk)
+					if hangs {
+						<-released
+					}
+					return nil
+				})
+				began := time.Now()
+				if err := n.stop(parts, end, time.Hour, nil); !errors.Is(err, disk) {
+					t.Errorf("the stop returns %v, want %v", err, disk)
+				}
+				if took := time.Since(began); took > 2*fatalGrace {
+					t.Errorf("the stop took %v", took)
+				}
+				close(released)
+				synctest.Wait()
+			})
+		})
+	}
+}
