@@ -50,7 +50,7 @@ type attempt struct {
 	err   error
 	sent  bool          // the node may have got the request
 	open  bool          // the write may still apply
-	alone bool          // the node refused the caller, and knows nothing of earlier attempts
+	alone bool          // the refusal is about this attempt, and says nothing of earlier ones
 	after time.Duration // when to try again; 0 if the answer holds for every attempt
 }
 
@@ -183,7 +183,7 @@ func refusedBy(res *http.Response, body []byte) attempt {
 		a.open = true
 	case agent.CodeUnavailable, agent.CodeReadOnly, agent.CodeNotOwner:
 		a.after = restMin
-	case agent.CodeUnauthenticated, agent.CodeForbidden:
+	case agent.CodeUnauthenticated, agent.CodeForbidden, agent.CodeQuotaExceeded: // the last is not remembered
 		a.alone = true
 	case agent.CodeOverloaded:
 		a.after = min(max(retryAfter, restMin), restMax)

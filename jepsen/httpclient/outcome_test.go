@@ -45,7 +45,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var codes = map[string]int{"unknown": 504, "unavailable": 503, "overloaded": 429, "revision_mismatch": 409, "request_expired": 409, "invalid": 400, "unauthenticated": 401}
+var codes = map[string]int{"unknown": 504, "unavailable": 503, "overloaded": 429, "revision_mismatch": 409, "request_expired": 409, "invalid": 400, "unauthenticated": 401, "quota_exceeded": 403}
 
 func TestOutcomesAreAsTold(t *testing.T) {
 	for _, c := range []struct {
@@ -71,6 +71,8 @@ func TestOutcomesAreAsTold(t *testing.T) {
 		{"unauthenticated", true, agent.CodeUnauthenticated},
 		{"unknown unauthenticated", true, agent.CodeUnknown}, // revoked since
 		{"cut unauthenticated", true, agent.CodeUnknown},
+		{"quota_exceeded", true, agent.CodeQuotaExceeded},
+		{"unknown quota_exceeded", true, agent.CodeUnknown}, // not remembered: the first may apply once there is room
 	} {
 		t.Run(fmt.Sprintf("%s, retries %t", c.answers, c.retries), func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,7 @@ defmodule Dormouse.ClientTest do
     end
 
     test "a refusal that says nothing of an earlier attempt is unknown" do
-      for code <- ~w(forbidden unauthenticated read_only internal corrupt) do
+      for code <- ~w(forbidden unauthenticated read_only quota_exceeded internal corrupt) do
         {client, _got} = scripted([:lost, problem(code, 403)])
         assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
       end

@@ -77,7 +77,7 @@ const transient = new Set(['overloaded', 'unavailable', 'not_owner'])
 const undecided = new Set(['internal', 'request_expired'])
 
 /** Codes that are about this attempt only: an earlier one may have been applied. */
-const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'corrupt'])
+const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'quota_exceeded', 'corrupt'])
 
 /** Returns text as a header carries it: its UTF-8, a byte a character. */
 const header = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))

@@ -30,7 +30,7 @@ test('a write that was only refused in passing is refused', async () => {
 })
 
 test('a refusal of a later attempt that says nothing of an earlier one is unknown', async () => {
-  for (const code of ['forbidden', 'unauthenticated', 'read_only'] as const) {
+  for (const code of ['forbidden', 'unauthenticated', 'read_only', 'quota_exceeded', 'corrupt'] as const) {
     const { client } = scripted([lost, problem(code, 403)])
     assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown', code)
   }

@@ -27,7 +27,7 @@ _TRANSIENT = frozenset({"overloaded", "unavailable", "not_owner"})
 _UNDECIDED = frozenset({"internal", "request_expired"})
 
 # Codes that are about this attempt only: an earlier one may have been applied.
-_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "corrupt"})
+_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "quota_exceeded", "corrupt"})
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Outcomes(unittest.TestCase):
         self.assertEqual(outcome.error.code, "unavailable")
 
     def test_a_refusal_that_says_nothing_of_an_earlier_attempt_is_unknown(self):
-        for code in ("forbidden", "unauthenticated", "read_only", "internal", "corrupt"):
+        for code in ("forbidden", "unauthenticated", "read_only", "quota_exceeded", "internal", "corrupt"):
             client, _ = scripted(lost, problem(code, 403))
             self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown, code)
 

@@ -11,7 +11,7 @@ defmodule Dormouse.Transport do
   @undecided ~w(internal request_expired)
 
   # Codes that are about this attempt only: an earlier one may have been applied.
-  @inconclusive ~w(read_only unauthenticated forbidden corrupt)
+  @inconclusive ~w(read_only unauthenticated forbidden quota_exceeded corrupt)
 
   @timeout_ms 30_000
   @attempt_ms 10_000
