@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"flag"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +12,8 @@ import (
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/report"
 )
+
+var lookProof = flag.String("look-proof", "", "write the page of a made-up proof to this file")
 
 // proof returns a proof of two runs on real nodes and two simulated ones, all ok.
 func proof() *report.Proof {
@@ -56,6 +60,11 @@ func TestAProofNamesTheRunsThatAreNotOK(t *testing.T) {
 	p.Runs[0] = report.NewDocument(failed(made(3000), 10))
 	p.Simulated[1].Verdict, p.Simulated[1].Why = check.Unknown, "set: ran out of time"
 	text := proofPage(t, p)
+	if *lookProof != "" {
+		if err := os.WriteFile(*lookProof, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	contains(t, text,
 		"A promise was broken", "append: lost append: entry 17 was acknowledged and is not in the thread", "set: ran out of time", "<code>dormjepsen sim --seed 9</code>",
 	)
