@@ -145,23 +145,28 @@ func (e *encodedEntry) read(raw []byte, incarnation, seq uint64) error {
 			return err //nolint:wrapcheck // names the field
 		}
 	}
-	if len(id) == 0 {
-		id = agent.AppendGeneratedID(e.room[:0], incarnation, seq)
+	e.id, e.kind, e.payload, e.refs = id, kind, payload, refs
+	e.fill(incarnation)
+	return nil
+}
+
+// fill sets what the row leaves out.
+func (e *encodedEntry) fill(incarnation uint64) {
+	if len(e.id) == 0 {
+		e.id = agent.AppendGeneratedID(e.room[:0], incarnation, e.seq)
 	}
-	if len(kind) == 0 {
-		kind = kindDefault
+	if len(e.kind) == 0 {
+		e.kind = kindDefault
 	}
-	if compactjson.IsNull(payload) {
-		payload = emptyObject
+	if compactjson.IsNull(e.payload) {
+		e.payload = emptyObject
 	}
-	if compactjson.IsNull(refs) {
-		refs = emptyObject
+	if compactjson.IsNull(e.refs) {
+		e.refs = emptyObject
 	}
 	if len(e.contentType) == 0 && len(e.data) > 0 {
 		e.contentType = contentTypeDefault
 	}
-	e.id, e.kind, e.payload, e.refs = id, kind, payload, refs
-	return nil
 }
 
 // bytes returns what EntryBytes returns for the entry.
