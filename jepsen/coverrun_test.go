@@ -131,3 +131,21 @@ func TestAStateFileThatIsNoneIsNotWrittenOver(t *testing.T) {
 		t.Errorf("%d runs were made: %v", len(made), err)
 	}
 }
+
+// A cover is read while it goes on: a line that is not whole yet is left out, and stays.
+func TestACoverIsReadWithoutAChange(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "cover.jsonl")
+	text := `{"key":"b","dir":"old/b","verdict":"ok","ended":"2026-11-26T20:00:00Z"}` + "\n" +
+		`{"key":"a","dir":"old/a","verdict":"ok","ended":"2026-11-26T19:00:00Z"}` + "\n" + `{"key":"c","dir"`
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := jepsen.ReadCover(dir)
+	if err != nil || len(runs) != 2 || runs[0].Dir != filepath.Join(dir, "a") || runs[1].Dir != filepath.Join(dir, "b") {
+		t.Errorf("got %+v, %v", runs, err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != text {
+		t.Errorf("the file is %q: %v", after, err)
+	}
+}

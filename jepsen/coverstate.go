@@ -42,7 +42,7 @@ func openState(path string) (*coverState, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cover: %w", err)
 	}
-	s := &coverState{file: f, done: map[string]CoverDone{}}
+	s := &coverState{file: f}
 	if err := s.read(); err != nil {
 		return nil, errors.Join(fmt.Errorf("cover: %s: %w", path, err), f.Close())
 	}
@@ -50,48 +50,63 @@ func openState(path string) (*coverState, error) {
 }
 
 // ReadCover returns the completed runs of the cover in a directory, in the order in which they ended.
-// Dir of each is below that directory, wherever it was when the run was made.
+// Dir of each is below that directory, wherever it was when the run was made. ReadCover changes
+// nothing, so that the cover may go on meanwhile.
 func ReadCover(dir string) ([]CoverDone, error) {
-	path := filepath.Join(dir, stateName)
-	if !exists(path) {
+	f, err := os.Open(filepath.Join(dir, stateName))
+	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no directory of a cover: it has no %s", dir, stateName)
 	}
-	s, err := openState(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cover: %w", err)
 	}
-	list := slices.SortedFunc(maps.Values(s.done), func(a, b CoverDone) int { return a.Ended.Compare(b.Ended) })
+	defer f.Close() //nolint:errcheck // read only
+	done, _, err := readState(f)
+	if err != nil {
+		return nil, fmt.Errorf("cover: %s: %w", f.Name(), err)
+	}
+	list := slices.SortedFunc(maps.Values(done), func(a, b CoverDone) int { return a.Ended.Compare(b.Ended) })
 	for i := range list {
 		list[i].Dir = filepath.Join(dir, filepath.Base(list[i].Dir))
 	}
-	return list, s.close()
+	return list, nil
 }
 
-func (s *coverState) read() error {
-	whole := int64(0)
-	lines := bufio.NewReader(s.file)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		var d CoverDone
-		if err := json.Unmarshal(bytes.TrimSpace(line), &d); err != nil || d.Key == "" {
-			return fmt.Errorf("line %d is not a completed run: move the file away to start the cover again", n)
-		}
-		if d.Failed == "" { // earlier covers recorded failed runs, which must run again
-			s.done[d.Key] = d
-		}
-		whole += int64(len(line))
+// read reads the file, and cuts off a last line that is not whole.
+func (s *coverState) read() (err error) {
+	var whole int64
+	if s.done, whole, err = readState(s.file); err != nil {
+		return err
 	}
 	if err := s.file.Truncate(whole); err != nil {
 		return err
 	}
-	_, err := s.file.Seek(whole, io.SeekStart)
+	_, err = s.file.Seek(whole, io.SeekStart)
 	return err
+}
+
+// readState reads the whole lines of a state file. It returns the completed runs by key, and the bytes of
+// those lines.
+func readState(r io.Reader) (done map[string]CoverDone, whole int64, err error) {
+	done = map[string]CoverDone{}
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return done, whole, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		var d CoverDone
+		if err := json.Unmarshal(bytes.TrimSpace(line), &d); err != nil || d.Key == "" {
+			return nil, 0, fmt.Errorf("line %d is not a completed run: move the file away to start the cover again", n)
+		}
+		if d.Failed == "" { // earlier covers recorded failed runs, which must run again
+			done[d.Key] = d
+		}
+		whole += int64(len(line))
+	}
 }
 
 // add appends a completed run and syncs the file.
