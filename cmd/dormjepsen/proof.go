@@ -137,15 +137,10 @@ func simulatedRun(d sim.Document) report.Simulated {
 	for _, step := range d.Steps {
 		s.Faults[step.Fault+"/"+step.Variant]++
 	}
-	why := []string{}
+	var why []string
 	if d.Broken != "" {
 		why = append(why, d.Broken)
 	}
-	for _, r := range d.Results {
-		if r.Verdict != check.OK {
-			why = append(why, r.Check+": "+report.Why(r))
-		}
-	}
-	s.Why = strings.Join(why, "; ")
+	s.Why = strings.Join(append(why, report.Whys(d.Results)...), "; ")
 	return s
 }

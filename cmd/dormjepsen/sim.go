@@ -225,7 +225,7 @@ func (a *app) simulator(ctx context.Context, f simFlags, bugs bool) (sim.Program
 // add adds a run.
 func (s *simDocument) add(d sim.Document) {
 	s.Runs = append(s.Runs, d)
-	s.Verdict = worse(s.Verdict, d.Verdict)
+	s.Verdict = check.Worse(s.Verdict, d.Verdict)
 	s.spend(d)
 }
 
@@ -247,9 +247,4 @@ func (s *simDocument) spend(d sim.Document) {
 	for name, n := range d.Counts {
 		s.Counts[name] += n
 	}
-}
-
-// worse returns the worse of two verdicts.
-func worse(a, b check.Verdict) check.Verdict {
-	return check.Worst([]check.Result{{Verdict: a}, {Verdict: b}})
 }

@@ -123,12 +123,7 @@ func (s summary) table() string {
 			continue
 		}
 		d := o.Result
-		var notes []string
-		for _, r := range d.Results {
-			if r.Verdict != check.OK {
-				notes = append(notes, r.Check+": "+report.Why(r))
-			}
-		}
+		notes := report.Whys(d.Results)
 		for _, m := range d.Missing {
 			notes = append(notes, "missing: "+m)
 		}

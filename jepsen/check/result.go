@@ -54,3 +54,6 @@ func Worst(results []Result) Verdict {
 	}
 	return worst
 }
+
+// Worse returns the worse of two verdicts.
+func Worse(a, b Verdict) Verdict { return Worst([]Result{{Verdict: a}, {Verdict: b}}) }

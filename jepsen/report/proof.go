@@ -34,25 +34,22 @@ type Simulated struct {
 	Faults    map[string]int // that were injected, by name
 }
 
-// Verdict returns the worst verdict of the runs and of the bars.
+// Verdict returns the worst verdict of the runs and of the bars. It is unknown without a run.
 func (p *Proof) Verdict() check.Verdict {
-	var all []check.Verdict
+	worst := check.OK
+	if len(p.Failed) > 0 || len(p.Runs)+len(p.Simulated) == 0 {
+		worst = check.Unknown
+	}
 	for _, d := range p.Runs {
-		all = append(all, d.Verdict)
+		worst = check.Worse(worst, d.Verdict)
 	}
 	for _, s := range p.Simulated {
-		all = append(all, s.Verdict)
+		worst = check.Worse(worst, s.Verdict)
 	}
 	for _, b := range p.Bars {
-		all = append(all, b.Verdict)
+		worst = check.Worse(worst, b.Verdict)
 	}
-	switch {
-	case slices.Contains(all, check.Violation):
-		return check.Violation
-	case len(p.Failed) > 0 || len(all) == 0 || slices.Contains(all, check.Unknown):
-		return check.Unknown
-	}
-	return check.OK
+	return worst
 }
 
 // Judged returns the number of calls that were judged, on real nodes and in the simulator.
@@ -173,13 +170,7 @@ func (p *Proof) problems() (list []problemView) {
 		if d.Verdict == check.OK {
 			continue
 		}
-		var why []string
-		for _, r := range d.Results {
-			if r.Verdict != check.OK {
-				why = append(why, r.Check+": "+Why(r))
-			}
-		}
-		list = append(list, problemView{Verdict: d.Verdict, Why: strings.Join(why, "; "), Command: d.Header.Command, Where: "real nodes"})
+		list = append(list, problemView{Verdict: d.Verdict, Why: strings.Join(Whys(d.Results), "; "), Command: d.Header.Command, Where: "real nodes"})
 	}
 	for _, s := range p.Simulated {
 		if s.Verdict != check.OK {
@@ -194,12 +185,18 @@ func rank(v check.Verdict) int {
 	return slices.Index([]check.Verdict{check.Violation, check.Unknown}, v)
 }
 
-// Why returns the reason of a verdict that is not ok, in one line.
-func Why(r check.Result) string {
-	if len(r.Findings) > 0 {
-		return r.Findings[0].Rule + ": " + r.Findings[0].Detail
+// Whys returns a line for each result that is not ok, with its check and the reason.
+func Whys(results []check.Result) (lines []string) {
+	for _, r := range results {
+		switch {
+		case r.Verdict == check.OK:
+		case len(r.Findings) > 0:
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", r.Check, r.Findings[0].Rule, r.Findings[0].Detail))
+		default:
+			lines = append(lines, r.Check+": "+r.Why)
+		}
 	}
-	return r.Why
+	return lines
 }
 
 func (v *proofView) simulated(runs []Simulated) {

@@ -44,7 +44,7 @@ func TestAProofSumsItsRuns(t *testing.T) {
 	text := proofPage(t, proof())
 	contains(t, text,
 		"Every promise held", "3,000 calls judged in 2 runs on real nodes", "10,000 in 2 simulated runs (2.00 simulated hours)",
-		`title="register under kill: 1,000 calls judged in 1 runs, ok">1.0k</td>`, `title="append under pause: no run"></td>`,
+		`title="register under kill: 1,000 calls judged, ok; runs: 1">1.0k</td>`, `title="append under pause: no run"></td>`,
 		"Calls judged", "Waits for a leader", "kill, 2 losses", "Simulated time", "7 to 9", "partition/two-sides",
 		"dormjepsen run --workload register,append --nemesis kill,partition --time 60s --seed 42 --nodes 3",
 	)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"maps"
@@ -55,8 +54,11 @@ func newGrid(runs []Document) grid {
 			for _, fault := range d.Header.Nemeses {
 				faults[fault] += r.Ops
 				at := pair{r.Check, fault}
-				m := cells[at]
-				m.runs, m.calls, m.verdict = m.runs+1, m.calls+r.Ops, worse(m.verdict, r.Verdict)
+				m, met := cells[at]
+				if !met {
+					m.verdict = check.OK
+				}
+				m.runs, m.calls, m.verdict = m.runs+1, m.calls+r.Ops, check.Worse(m.verdict, r.Verdict)
 				cells[at] = m
 				most = max(most, m.calls)
 			}
@@ -83,19 +85,9 @@ func newCell(workload, fault string, m judgedCalls, most int) gridCell {
 	share := math.Log1p(float64(m.calls)) / math.Log1p(float64(max(most, 1)))
 	return gridCell{
 		Text: brief(m.calls), Verdict: m.verdict,
-		Title: fmt.Sprintf("%s under %s: %s calls judged in %d runs, %s", workload, fault, count(m.calls), m.runs, m.verdict),
+		Title: fmt.Sprintf("%s under %s: %s calls judged, %s; runs: %d", workload, fault, count(m.calls), m.verdict, m.runs),
 		Shade: template.CSS(fmt.Sprintf("--share: %.0f%%", 8+62*share*share)),
 	}
-}
-
-// worse returns the worse of two verdicts; the first may be empty.
-func worse(a, b check.Verdict) check.Verdict {
-	for _, v := range []check.Verdict{check.Violation, check.Unknown} {
-		if a == v || b == v {
-			return v
-		}
-	}
-	return cmp.Or(b, a)
 }
 
 // brief formats a number in at most four characters.
