@@ -143,11 +143,15 @@ func (f feed) since(from, skip, through uint64, prefix string) agent.Event {
 	return event
 }
 
-// addBody sets the body of a change, if what it wrote is still there.
-func addBody(st *Store, s *scope, c *agent.Changed) {
-	if read := c.Written(); read != nil {
-		if found, e := st.answer(s, read); e == nil {
-			c.SetBody(found)
+// addBodies sets the bodies of changes whose objects are still in s.
+func (st *Store) addBodies(s *scope, changes []agent.Changed) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for i := range changes {
+		if read := changes[i].Written(); read != nil {
+			if found, e := st.answer(s, read); e == nil {
+				changes[i].SetBody(found)
+			}
 		}
 	}
 }
