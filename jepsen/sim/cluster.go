@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 
 	"dormouse/client"
@@ -32,6 +34,7 @@ type Cluster struct {
 	redis   string // the scope that the nodes serve to clients of Redis; "" if they serve none
 	plan    Plan
 	trace   *trace.Trace
+	log     hclog.Logger // of all nodes
 	keys    keys.Ring
 	net     *simnet.Network
 	clients *simnet.Host
@@ -48,10 +51,19 @@ type Cluster struct {
 // clientHost is the host of all clients.
 const clientHost = "clients"
 
+// newLog returns the log of the nodes. Its lines are made even if w is nil: a run has the
+// same schedule with its log and without it.
+func newLog(w io.Writer) hclog.Logger {
+	if w == nil {
+		w = io.Discard
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "dormouse", Level: hclog.Debug, Output: w, TimeFormat: "15:04:05.000000"})
+}
+
 // newCluster returns a cluster whose hosts do not run yet.
 func newCluster(o Options, plan Plan, t *trace.Trace, seeded bool) *Cluster {
 	c := &Cluster{
-		options: o, seeded: seeded, plan: plan, trace: t, lease: plan.Lease, keys: keys.Ring{keys.New()},
+		options: o, seeded: seeded, plan: plan, trace: t, log: newLog(o.Log), lease: plan.Lease, keys: keys.Ring{keys.New()},
 		draw: rand.New(rand.NewPCG(o.Seed, 1)), counts: map[string]int64{},
 	}
 	c.net = simnet.New(c.fork(), t, plan.Link)

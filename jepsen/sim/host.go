@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"dormouse/config"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/history"
@@ -294,12 +292,8 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 			c.Cluster.Join = append(c.Cluster.Join, other.name+":raft")
 		}
 	}
-	logger := h.cluster.options.Logger
-	if logger == nil {
-		logger = hclog.NewNullLogger()
-	}
 	return node.Options{
 		Config: c, Keys: h.cluster.keys, Network: p.net, Servers: p.net, FS: disk.State(), LogFiles: disk.Log(),
-		Logger: logger.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes,
+		Logger: h.cluster.log.With("host", h.name), LogSegmentBytes: h.knobs.SegmentBytes,
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 )
 
 // Inside makes the run of an order in this process, which then ends: testing/synctest
@@ -44,7 +42,7 @@ func simulate(t *testing.T, order Order, stderr io.Writer) Document {
 		o.Lines = &lines
 	}
 	if order.Log != "" {
-		o.Logger = hclog.New(&hclog.LoggerOptions{Name: "dormouse", Level: hclog.Debug, Output: &log, TimeFormat: "15:04:05.000000"})
+		o.Log = &log
 	}
 	d := Document{Order: order}
 	stop, err := profile(order.Profile)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"dormouse/jepsen/workload/catalog"
 )
 
@@ -23,7 +21,7 @@ type Options struct {
 	Pace      time.Duration // mean wait between two calls of a process; 0 means 200 ms
 	Skip      []int         // numbers of steps of the plan that are left out
 	Lines     io.Writer     // receives a line for each note of the trace; in memory; nil means none
-	Logger    hclog.Logger  // of the nodes; in memory; nil means none
+	Log       io.Writer     // receives the log of the nodes; in memory; nil discards it, without a change of the schedule
 	Tell      func(string)  // receives progress; nil discards it
 }
 
