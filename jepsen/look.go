@@ -3,7 +3,6 @@ package jepsen
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"dormouse/internal/pause"
@@ -32,27 +31,17 @@ func (r *run) look(ctx context.Context) {
 // lookOnce records one comparison and reports whether the nodes agree.
 func (r *run) lookOnce(ctx context.Context, step int) bool {
 	nodes := r.stage.nodes()
-	samples := make([]check.Sample, len(nodes))
-	errs := make([]error, len(nodes))
-	each := func(do func(i int)) {
-		var wait sync.WaitGroup
-		for i := range nodes {
-			wait.Go(func() { do(i) })
-		}
-		wait.Wait()
-	}
-	each(func(i int) { samples[i], errs[i] = r.stage.sample(ctx, nodes[i].name) })
+	samples, errs := together(ctx, len(nodes), func(i int) (uint64, check.Sample, error) {
+		s, err := r.stage.sample(ctx, nodes[i].name)
+		return s.Applied, s, err
+	})
 	if level(samples) {
-		each(func(i int) {
+		each(len(nodes), func(i int) {
 			if errs[i] == nil {
 				samples[i].State, errs[i] = r.stateOf(ctx, nodes[i])
 			}
 		})
-		each(func(i int) {
-			if errs[i] == nil {
-				samples[i].Rows, errs[i] = r.stage.rows(ctx, nodes[i].name)
-			}
-		})
+		r.addRows(ctx, nodes, samples, errs)
 	}
 	if ctx.Err() != nil && step > 1 {
 		return false // the comparison before was complete
@@ -71,6 +60,24 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 		one = one && samples[i].State != "" && samples[i].State == samples[0].State && alike(samples[i].Rows, samples[0].Rows)
 	}
 	return one
+}
+
+// addRows adds the hash of its rows to the sample of each node, if all nodes have answered so
+// far. A build that has no such call adds nothing.
+func (r *run) addRows(ctx context.Context, nodes []node, samples []check.Sample, errs []error) {
+	if errors.Join(errs...) != nil {
+		return
+	}
+	rows, failed := together(ctx, len(nodes), func(i int) (uint64, *check.Rows, error) {
+		rows, err := r.stage.rows(ctx, nodes[i].name)
+		if rows == nil {
+			return anyIndex, nil, err
+		}
+		return rows.Index, rows, err
+	})
+	for i := range nodes {
+		samples[i].Rows, errs[i] = rows[i], failed[i]
+	}
 }
 
 // alike reports whether two nodes store the same rows, as far as they tell.

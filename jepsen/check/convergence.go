@@ -12,7 +12,8 @@ import (
 
 // Convergence judges whether all nodes converged once all faults were healed and
 // writes had stopped. They must agree on applied index, term, chain of checksums, and
-// the hash of everything they serve, and on the hash of every row they store. A node that did not answer has not converged.
+// the hash of everything they serve, and on the hash of every row they store. A node that
+// did not answer has not converged.
 func Convergence(h *history.History) Result {
 	began := time.Now()
 	r := Result{Check: "convergence", Verdict: OK, Counts: map[string]int{}}
