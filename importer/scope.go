@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"dormouse/agent"
@@ -177,22 +178,26 @@ func VerifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 // rows stops.
 func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string) (ScopeSummary, error) {
 	return wholeAttempts(ctx, nil, func() (ScopeSummary, int, error) {
-		rows := 0
+		var came atomic.Int64
+		compared := 0
 		once := o
 		once.Progress = func(n int) {
-			rows += n
+			compared += n
 			o.Progress(n)
 		}
-		summary, err := verifyOnce(ctx, s, open, once, importing)
+		summary, err := verifyOnce(ctx, s, open, once, importing, &came)
 		if err != nil {
-			o.Progress(-rows)
+			o.Progress(-compared)
 		}
-		return summary, rows, err
+		return summary, int(came.Load()), err
 	})
 }
 
-// verifyOnce is verifyScope with one node.
-func verifyOnce(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string) (ScopeSummary, error) {
+// verifyOnce is verifyScope with one node. It counts the rows that come from the node, which may end before any of them
+// is compared.
+func verifyOnce(
+	ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string, came *atomic.Int64,
+) (ScopeSummary, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stored := make(chan agent.ScopeRow, 64)
@@ -213,6 +218,7 @@ func verifyOnce(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, e
 				if row, rest, err = agent.NextScopeRow(rest); err != nil {
 					return fmt.Errorf("the node sent damaged rows: %w", err)
 				}
+				came.Add(1)
 				select {
 				case stored <- row:
 				case <-ctx.Done():

@@ -3,14 +3,19 @@ package httpclient_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/memconn"
 	"dormouse/jepsen/httpclient"
 )
 
@@ -76,24 +81,40 @@ func TestOutcomesAreAsTold(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, retries %t", c.answers, c.retries), func(t *testing.T) {
 			t.Parallel()
-			n := &node{answers: strings.Fields(c.answers), keys: map[string]int{}}
-			server := httptest.NewServer(n)
-			defer server.Close()
-			client := httpclient.New(httpclient.Options{URLs: func() []string { return []string{server.URL} }, ID: "c", Retries: c.retries, Transport: &http.Transport{}})
-			defer client.Close() //nolint:errcheck // there are no calls
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			_, err := client.In("s").PutValue(ctx, agent.PutValue{Key: "k", Bytes: []byte("v")})
-			if got := agent.CodeOf(err); got != c.code {
-				t.Errorf("the outcome is %q (%v), want %q", got, err, c.code)
-			}
-			n.mu.Lock() // its last answer may not have come to an end
-			defer n.mu.Unlock()
-			if len(n.keys) != 1 || n.keys[""] > 0 {
-				t.Errorf("one call has the keys %v", n.keys)
-			}
+			// In virtual time an attempt ends at once, so the time runs out between two of them.
+			synctest.Test(t, func(t *testing.T) {
+				n := &node{answers: strings.Fields(c.answers), keys: map[string]int{}}
+				client := httpclient.New(httpclient.Options{
+					URLs: func() []string { return []string{"http://n1"} }, ID: "c", Retries: c.retries, Transport: serve(t, n),
+				})
+				defer client.Close() //nolint:errcheck // there are no calls
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second+time.Millisecond) // no attempt begins then
+				defer cancel()
+				_, err := client.In("s").PutValue(ctx, agent.PutValue{Key: "k", Bytes: []byte("v")})
+				if got := agent.CodeOf(err); got != c.code {
+					t.Errorf("the outcome is %q (%v), want %q", got, err, c.code)
+				}
+				n.mu.Lock() // its last answer may not have come to an end
+				defer n.mu.Unlock()
+				if len(n.keys) != 1 || n.keys[""] > 0 {
+					t.Errorf("one call has the keys %v", n.keys)
+				}
+			})
 		})
 	}
+}
+
+// serve serves a node in memory, and returns a transport whose connections all lead to it.
+func serve(t *testing.T, n *node) *http.Transport {
+	t.Helper()
+	listener := memconn.NewListener(&net.TCPAddr{}, func() {})
+	server := &http.Server{Handler: n, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute}
+	go server.Serve(listener) //nolint:errcheck // the error of a server that is closed
+	t.Cleanup(func() { _ = server.Close() })
+	return &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		mine, theirs := net.Pipe()
+		return mine, listener.Offer(theirs)
+	}}
 }
 
 // A node that does not listen got no request, so another one is asked even without
