@@ -144,7 +144,7 @@ func (f feed) since(from, skip, through uint64, prefix string) agent.Event {
 }
 
 // addBodies sets the bodies of changes whose objects are still in s.
-func (st *Store) addBodies(s *scope, changes []agent.Changed) {
+func addBodies(st *Store, s *scope, changes []agent.Changed) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for i := range changes {

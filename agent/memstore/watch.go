@@ -124,7 +124,7 @@ func (st *Store) watchChanges(ctx context.Context, w agent.Watch, yield func(age
 	for {
 		event := v.feed.since(from, skip, v.index, w.Prefix)
 		if w.Body {
-			st.addBodies(v.scope, event.Changes)
+			addBodies(st, v.scope, event.Changes)
 		}
 		if !yield(event, nil) || event.Last() {
 			return
