@@ -88,7 +88,8 @@ func TestOutcomesAreAsTold(t *testing.T) {
 					URLs: func() []string { return []string{"http://n1"} }, ID: "c", Retries: c.retries, Transport: serve(t, n),
 				})
 				defer client.Close() //nolint:errcheck // there are no calls
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second+time.Millisecond) // no attempt begins then
+				// No attempt begins at the instant when the time ends.
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second+time.Millisecond)
 				defer cancel()
 				_, err := client.In("s").PutValue(ctx, agent.PutValue{Key: "k", Bytes: []byte("v")})
 				if got := agent.CodeOf(err); got != c.code {
