@@ -50,8 +50,8 @@ lint: ## linters, import direction, stale generated code
 # faultstest are built without the detector. The attacks measure memory, of which the
 # detector needs several times as much.
 race: ## the unit tests under the race detector, less what runs under it elsewhere
-	$(TEST) -race -shuffle on -skip 'Sim$$|PassesSoundRuns$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$|EqualsNoCrash$$|LeavesEqualState$$|LeavesTheOldStateOrTheNew$$|ModelSays$$|KeepToTheModel$$|IsACountOfThem$$|ARecallIsBoundedInBytes$$|LeaveEachAgentItsOwn$$|FindsWhatANewOneDoes$$' \
-	  $$(scripts/race_packages.sh | grep -v -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$)
+	$(TEST) -race -shuffle on -skip 'Sim$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$|EqualsNoCrash$$|LeavesEqualState$$|LeavesTheOldStateOrTheNew$$|ModelSays$$|KeepToTheModel$$|IsACountOfThem$$|ARecallIsBoundedInBytes$$|LeaveEachAgentItsOwn$$|FindsWhatANewOneDoes$$' \
+	  $$(scripts/race_packages.sh | grep -v -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$ -e /jepsen/workload/)
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
 	$(TEST) -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
