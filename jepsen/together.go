@@ -50,8 +50,11 @@ func together[T any](ctx context.Context, nodes int, ask func(node int) (index u
 }
 
 // atOneIndex returns the answers at the highest index at which all nodes have answered, or
-// nil if there is none.
+// nil if there is none. Without nodes there is nothing to wait for: it returns no answers.
 func atOneIndex[T any](seen []map[uint64]T) []T {
+	if len(seen) == 0 {
+		return []T{}
+	}
 	indices := map[uint64]bool{}
 	for _, answers := range seen {
 		for index := range answers {

@@ -141,6 +141,6 @@ func simulatedRun(d sim.Document) report.Simulated {
 	if d.Broken != "" {
 		why = append(why, d.Broken)
 	}
-	s.Why = strings.Join(append(why, report.Whys(d.Results)...), "; ")
+	s.Why = strings.Join(append(why, report.Reasons(d.Results)...), "; ")
 	return s
 }

@@ -123,7 +123,7 @@ func (s summary) table() string {
 			continue
 		}
 		d := o.Result
-		notes := report.Whys(d.Results)
+		notes := report.Reasons(d.Results)
 		for _, m := range d.Missing {
 			notes = append(notes, "missing: "+m)
 		}

@@ -170,7 +170,7 @@ func (p *Proof) problems() (list []problemView) {
 		if d.Verdict == check.OK {
 			continue
 		}
-		list = append(list, problemView{Verdict: d.Verdict, Why: strings.Join(Whys(d.Results), "; "), Command: d.Header.Command, Where: "real nodes"})
+		list = append(list, problemView{Verdict: d.Verdict, Why: strings.Join(Reasons(d.Results), "; "), Command: d.Header.Command, Where: "real nodes"})
 	}
 	for _, s := range p.Simulated {
 		if s.Verdict != check.OK {
@@ -185,8 +185,8 @@ func rank(v check.Verdict) int {
 	return slices.Index([]check.Verdict{check.Violation, check.Unknown}, v)
 }
 
-// Whys returns a line for each result that is not ok, with its check and the reason.
-func Whys(results []check.Result) (lines []string) {
+// Reasons returns a line for each result that is not ok, with its check and the reason.
+func Reasons(results []check.Result) (lines []string) {
 	for _, r := range results {
 		switch {
 		case r.Verdict == check.OK:
