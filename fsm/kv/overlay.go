@@ -34,23 +34,26 @@ type Overlay struct {
 	engine storage.Reader
 	hot    *ApplyCache
 
-	rows   map[string]change
-	ranges []deletedRange // in order
-	undo   []undo         // since the commit began
-	clock  int            // increases with each change
-	bytes  int            // of all written rows, including those of refused commits
+	rows   []change         // one for each row, in the order of the first change
+	places map[string]int   // of the rows, by key
+	ranges []deletedRange   // in order
+	undo   []replacedChange // since the commit began
+	clock  int              // increases with each change
+	bytes  int              // of all written rows, including those of refused commits
 
-	sorted []string // memory of WriteTo
+	room   int   // for how many rows places has memory
+	sorted []int // memory of WriteTo
 }
 
 // change is a row's newest value. It is deleted if it has neither a value nor a message.
 type change struct {
+	key     string
 	value   []byte
 	message protocode.Message // the value, not encoded yet
 	at      int
 }
 
-func (c change) deleted() bool { return c.value == nil && c.message == nil }
+func (c *change) deleted() bool { return c.value == nil && c.message == nil }
 
 // deletedRange deletes lower <= key < upper at a point of the overlay's clock.
 type deletedRange struct {
@@ -74,20 +77,25 @@ func (o *Overlay) removed(is func(key string) bool) bool {
 	return slices.ContainsFunc(o.ranges, func(r deletedRange) bool { return r.mayHold(is) })
 }
 
-type undo struct {
-	key    string
+// replacedChange is a change that the current commit has replaced.
+type replacedChange struct {
+	place  int
 	before change
-	had    bool
 }
 
 // NewOverlay returns an overlay that serves one entry after the other, and keeps its memory.
 func NewOverlay(hot *ApplyCache) *Overlay {
-	return &Overlay{hot: hot, rows: map[string]change{}}
+	return &Overlay{hot: hot, places: map[string]int{}}
 }
 
-// changesKeptMax is the number of changes of an entry, those of refused commits included, beyond
-// which the overlay gives its memory back: each later entry would have to clear it.
-const changesKeptMax = 1 << 13
+const (
+	// changesKeptMax is the number of changes of an entry, those of refused commits included, beyond
+	// which the overlay gives its memory back.
+	changesKeptMax = 1 << 13
+	// clearAt is the part of its memory that an entry must use for a map to be cleared as a whole,
+	// which takes time for all of its memory, in place of row by row.
+	clearAt = 8
+)
 
 // Open begins an entry over an engine.
 func (o *Overlay) Open(engine storage.Reader) { o.engine = engine }
@@ -98,10 +106,17 @@ func (o *Overlay) drop() {
 		*o = *NewOverlay(o.hot)
 		return
 	}
+	o.room = max(o.room, len(o.rows))
+	if len(o.rows) < o.room/clearAt {
+		for i := range o.rows {
+			delete(o.places, o.rows[i].key)
+		}
+	} else {
+		clear(o.places)
+	}
 	clear(o.rows)
-	clear(o.sorted)
-	clear(o.undo[:cap(o.undo)])
-	o.sorted, o.undo, o.ranges, o.clock, o.bytes = o.sorted[:0], o.undo[:0], nil, 0, 0
+	clear(o.undo)
+	o.rows, o.undo, o.sorted, o.ranges, o.clock, o.bytes = o.rows[:0], o.undo[:0], o.sorted[:0], nil, 0, 0
 }
 
 // EngineError is a failure of the engine, after which a replica must stop.
@@ -117,25 +132,26 @@ func (o *Overlay) Size() int { return o.bytes }
 func (o *Overlay) Count(n int) { o.bytes += n }
 
 // mark is a point to roll back to.
-type mark struct{ ranges int }
+type mark struct{ rows, ranges int }
 
 // Begin starts a commit.
 func (o *Overlay) Begin() mark {
+	clear(o.undo)
 	o.undo = o.undo[:0]
-	return mark{ranges: len(o.ranges)}
+	return mark{rows: len(o.rows), ranges: len(o.ranges)}
 }
 
 // Rollback undoes all changes since Begin.
 func (o *Overlay) Rollback(m mark) {
-	for i := len(o.undo) - 1; i >= 0; i-- {
-		u := o.undo[i]
-		if u.had {
-			o.rows[u.key] = u.before
-		} else {
-			delete(o.rows, u.key)
-		}
+	for _, u := range slices.Backward(o.undo) {
+		o.rows[u.place] = u.before
 	}
-	o.undo = o.undo[:0]
+	for i := m.rows; i < len(o.rows); i++ {
+		delete(o.places, o.rows[i].key)
+	}
+	o.room = max(o.room, len(o.rows))
+	clear(o.rows[m.rows:])
+	o.rows = o.rows[:m.rows]
 	o.ranges = o.ranges[:m.ranges]
 }
 
@@ -162,21 +178,26 @@ func (o *Overlay) SetMessage(key string, m protocode.Message) {
 func (o *Overlay) Remove(key string) { o.put(key, change{}, 0) }
 
 func (o *Overlay) put(key string, c change, size int) {
-	before, had := o.rows[key]
-	o.undo = append(o.undo, undo{key: key, before: before, had: had})
 	o.clock++
 	o.bytes += len(key) + size
-	c.at = o.clock
-	o.rows[key] = c
+	c.key, c.at = key, o.clock
+	place, had := o.places[key]
+	if !had {
+		o.places[key] = len(o.rows)
+		o.rows = append(o.rows, c)
+		return
+	}
+	o.undo = append(o.undo, replacedChange{place: place, before: o.rows[place]})
+	o.rows[place] = c
 }
 
 // Get returns a row's value, which callers must not change; nil if there is none.
 func (o *Overlay) Get(key string) ([]byte, error) {
-	c, ok := o.rows[key]
-	if ok && !o.deletedSince(key, c.at) {
+	place, ok := o.places[key]
+	if ok && !o.stale(&o.rows[place]) {
+		c := &o.rows[place]
 		if c.message != nil {
 			c.value, c.message = c.message.Encode(), nil
-			o.rows[key] = c
 		}
 		return c.value, nil
 	}
@@ -211,6 +232,9 @@ func (o *Overlay) deletedSince(key string, at int) bool {
 	}
 	return false
 }
+
+// stale reports whether a later range delete covers a change.
+func (o *Overlay) stale(c *change) bool { return o.deletedSince(c.key, c.at) }
 
 // RemoveRange deletes lower <= key < upper.
 func (o *Overlay) RemoveRange(lower, upper string) error {
@@ -252,7 +276,7 @@ func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool
 			if theirs && string(cursor.Key()) == key {
 				theirs = cursor.Next()
 			}
-			if c := o.rows[key]; c.deleted() || o.deletedSince(key, c.at) {
+			if c := &o.rows[o.places[key]]; c.deleted() || o.stale(c) {
 				continue
 			}
 		}
@@ -271,12 +295,12 @@ func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool
 // within returns the changed keys of a range, in order.
 func (o *Overlay) within(lower, upper string) []string {
 	var keys []string
-	for key := range o.rows {
-		if lower <= key && key < upper {
+	for i := range o.rows {
+		if key := o.rows[i].key; lower <= key && key < upper {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, strings.Compare)
+	slices.Sort(keys)
 	return keys
 }
 
@@ -285,22 +309,23 @@ func (o *Overlay) WriteTo(b *storage.Batch) {
 	for _, r := range o.ranges {
 		b.DeleteRange([]byte(r.lower), []byte(r.upper))
 	}
-	for k, c := range o.rows {
-		if !o.deletedSince(k, c.at) {
-			o.sorted = append(o.sorted, k)
+	for i := range o.rows {
+		if !o.stale(&o.rows[i]) {
+			o.sorted = append(o.sorted, i)
 		}
 	}
-	slices.Sort(o.sorted) // the engine looks for neighbours in memory that it has just used
-	var key []byte        // the batch copies it
-	for _, k := range o.sorted {
-		switch c := o.rows[k]; {
+	// The engine looks for neighbours in memory that it has just used.
+	slices.SortFunc(o.sorted, func(i, j int) int { return strings.Compare(o.rows[i].key, o.rows[j].key) })
+	var key []byte // the batch copies it
+	for _, i := range o.sorted {
+		switch c := &o.rows[i]; {
 		case c.message != nil:
-			b.SetEncoded(k, c.message)
+			b.SetEncoded(c.key, c.message)
 		case c.value != nil:
-			key = append(key[:0], k...)
+			key = append(key[:0], c.key...)
 			b.Set(key, c.value)
 		default:
-			key = append(key[:0], k...)
+			key = append(key[:0], c.key...)
 			b.Delete(key)
 		}
 	}
@@ -312,13 +337,13 @@ func (o *Overlay) Settle() {
 	if o.removed(inApplyCache) {
 		o.hot.clear()
 	}
-	for k, c := range o.rows {
-		switch {
-		case !inApplyCache(k):
-		case c.deleted() || o.deletedSince(k, c.at):
-			o.hot.drop(k)
+	for i := range o.rows {
+		switch c := &o.rows[i]; {
+		case !inApplyCache(c.key):
+		case c.deleted() || o.stale(c):
+			o.hot.drop(c.key)
 		default:
-			o.hot.set(k, c.value)
+			o.hot.set(c.key, c.value)
 		}
 	}
 }

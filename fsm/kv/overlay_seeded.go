@@ -7,13 +7,14 @@ import "dormouse/storage"
 func (o *Overlay) ShowCheckpoints(engine *storage.Engine) error {
 	early := engine.NewBatch()
 	defer early.Close()
-	for key, c := range o.rows {
-		switch kind := key[:1]; {
+	for i := range o.rows {
+		c := &o.rows[i]
+		switch kind := c.key[:1]; {
 		case kind != KindCheckpoint && kind != KindCheckpointBody:
 		case c.message != nil:
-			early.SetEncoded(key, c.message)
+			early.SetEncoded(c.key, c.message)
 		case c.value != nil:
-			early.Set([]byte(key), c.value)
+			early.Set([]byte(c.key), c.value)
 		}
 	}
 	return engine.Commit(early)

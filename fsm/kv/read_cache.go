@@ -98,7 +98,8 @@ func (w *ReadCache) Begin(o *Overlay) {
 		w.clear()
 		return
 	}
-	for key := range o.rows {
+	for i := range o.rows {
+		key := o.rows[i].key
 		if !InReadCache(key) {
 			continue
 		}

@@ -29,7 +29,7 @@ func drawKnobs(draw *rand.Rand, timing string) Knobs {
 		TrailingBytes:   oneOf[int64](draw, 16<<10, 64<<10, 1<<20),
 		TrailingEntries: oneOf[int64](draw, 1, 5, 50),
 		SegmentBytes:    oneOf(draw, 32<<10, 128<<10, 1<<20),
-		CacheBytes:      oneOf[int64](draw, 1<<20, 4<<20, 16<<20),
+		CacheBytes:      oneOf[int64](draw, 1<<20, 32<<20, 32<<20, 32<<20),
 		Timing:          timing,
 		Sync:            oneOf(draw, 100*time.Microsecond, time.Millisecond, 4*time.Millisecond),
 		LeaderWrite:     oneOf(draw, config.LeaderWriteParallel, config.LeaderWriteFirst),
