@@ -195,7 +195,7 @@ func (i image) Release() {}
 
 // Pack copies what commits hold, and no more: some tests fill queues with
 // megabytes of it.
-func (m *machine) Pack(tick uint64, wall int64, commits [][]byte) []byte {
+func (m *machine) Pack(_, _, tick uint64, wall int64, commits [][]byte) []byte {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(logEntry{Tick: tick, Wall: wall, Commits: commits}); err != nil {
 		panic(err)

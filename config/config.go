@@ -95,6 +95,12 @@ func (c Config) RedisListen() Listen {
 	return Listen{Addr: r.Addr, Advertise: c.HTTP.Advertise, CertFile: r.CertFile, KeyFile: r.KeyFile, CAFile: r.CAFile}
 }
 
+// The values of Raft.Decide.
+const (
+	DecideLeader = "leader"
+	DecideEach   = "each"
+)
+
 // The values of Raft.LeaderWrite.
 const (
 	LeaderWriteParallel = "parallel"
@@ -110,6 +116,7 @@ type Raft struct {
 	CAFile       string `yaml:"ca_file"`       // PEM; other nodes must have a certificate of this CA; "" means that none is required
 	LogStore     string `yaml:"log_store"`     // wal or bolt
 	ReadBarrier  string `yaml:"read_barrier"`  // how a linearizable read confirms the leader: index (asks the voters) or log (writes an entry)
+	Decide       string `yaml:"decide"`        // who decides commits: the leader (its log entries hold what they write, where they can) or each node (entries hold the commits)
 	LeaderWrite  string `yaml:"leader_write"`  // when a leader writes an entry to its own log: parallel (while it sends the entry) or first (before that)
 	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, even if the log ends before entries that this node has acknowledged
 
@@ -277,7 +284,7 @@ func Default() Config {
 		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true, Console: true},
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
-			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index", LeaderWrite: LeaderWriteParallel,
+			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index", Decide: DecideLeader, LeaderWrite: LeaderWriteParallel,
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000, EntryCommits: entryCommitsMax,
 		},
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},

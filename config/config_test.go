@@ -48,7 +48,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		HTTP: config.HTTP{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true, Console: true},
 		GRPC: config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
 		Raft: config.Raft{
-			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index", LeaderWrite: config.LeaderWriteParallel,
+			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index", Decide: config.DecideLeader, LeaderWrite: config.LeaderWriteParallel,
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000, EntryCommits: 1024,
 		},
 		Gossip:    config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},

@@ -58,6 +58,7 @@ func (c Config) validate() error {
 	between(&v, "instances.awake_max", int64(c.Instances.AwakeMax), 0, awakeMost)
 	oneOf(&v, "raft.log_store", c.Raft.LogStore, "wal", "bolt")
 	oneOf(&v, "raft.read_barrier", c.Raft.ReadBarrier, "index", "log")
+	oneOf(&v, "raft.decide", c.Raft.Decide, DecideLeader, DecideEach)
 	oneOf(&v, "raft.leader_write", c.Raft.LeaderWrite, LeaderWriteParallel, LeaderWriteFirst)
 	between(&v, "raft.snapshot_bytes", c.Raft.SnapshotBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.snapshot_entries", c.Raft.SnapshotEntries, snapshotEntriesMin, logEntriesMax)

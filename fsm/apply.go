@@ -8,9 +8,11 @@ import (
 	"dormouse/fsm/erasure"
 	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
+	"dormouse/fsm/watch"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
+	"dormouse/storage"
 )
 
 // batch is one log entry while it is applied, and the next value of the machine's in-memory state.
@@ -24,6 +26,7 @@ type batch struct {
 	imports  imports
 	imported bool // an import has ended
 	shared   bool // the entry has several commits
+	cluster  bool // a commit has ops that only nodes send
 
 	tx txn.Tx // of the commit that runs
 }
@@ -36,9 +39,30 @@ const entryRowsBytesMax = 64 << 20
 // applyBatch applies one log entry in one engine batch, which also records the applied index. An
 // error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
-	b := &batch{
+	if index <= m.progress.Index {
+		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.Index)
+	}
+	b := openBatch(m, index, term, p)
+	b.Progress.Chain = m.chainNext
+	if err := b.openTerm(); err != nil {
+		return nil, fmt.Errorf("open term %d: %w", term, err)
+	}
+	decided, err := b.decideAll(p.Commits)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.commit(); err != nil {
+		return nil, err
+	}
+	return decided, nil
+}
+
+// openBatch returns a log entry over the machine's state.
+func openBatch(m *Machine, index, term uint64, p *logpb.Batch) *batch {
+	m.rows.Open(m.gen.engine)
+	return &batch{
 		Entry: &txn.Entry{
-			Progress: m.progress.Next(index, term, p.TickMs, p.WallMs, m.chainNext),
+			Progress: m.progress.Next(index, term, p.TickMs, p.WallMs, 0),
 			Rows:     m.rows,
 			Scopes:   map[string]txn.ScopeState{},
 			Due:      m.due,
@@ -55,54 +79,62 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 		placed:  m.placed,
 		imports: *m.imports.Load(),
 	}
-	m.rows.Open(m.gen.engine)
-	if index <= m.progress.Index {
-		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.Index)
-	}
-	if err := b.openTerm(); err != nil {
-		return nil, fmt.Errorf("open term %d: %w", term, err)
-	}
+}
+
+// decideAll removes what is due, and decides the commits in order.
+func (b *batch) decideAll(commits [][]byte) ([]agent.Decided, error) {
 	if err := b.sweep(); err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
-	decided := make([]agent.Decided, len(p.Commits))
-	b.shared = len(p.Commits) > 1
-	for i, raw := range p.Commits {
+	decided := make([]agent.Decided, len(commits))
+	b.shared = len(commits) > 1
+	for i, raw := range commits {
 		c, err := command.DecodeLogCommit(raw)
 		if err != nil {
 			return nil, fmt.Errorf("commit %d: %w", i, err)
 		}
+		b.cluster = b.cluster || len(c.ClusterOps) > 0
 		if decided[i], err = b.request(c); err != nil {
 			return nil, fmt.Errorf("commit %d: %w", i, err)
 		}
-	}
-	if err := b.commit(); err != nil {
-		return nil, err
 	}
 	return decided, nil
 }
 
 // commit writes the batch to the engine and then publishes the new state to readers.
 func (b *batch) commit() error {
-	m := b.machine
-	invariant.Check(b.Progress.Tick >= m.progress.Tick && b.Progress.Wall >= m.progress.Wall,
-		"time runs back at entry %d: tick %d after %d, wall %d after %d",
-		b.Progress.Index, b.Progress.Tick, m.progress.Tick, b.Progress.Wall, m.progress.Wall)
-	if seededbug.Is(seededbug.WatchWokenEarly) {
-		m.wake(b.Touched)
-		b.Touched = nil
+	if err := b.complete(); err != nil {
+		return err
 	}
+	b.machine.gen.warm.Begin(b.Rows)
+	writes := b.machine.gen.engine.NewBatch()
+	defer writes.Close()
+	b.Rows.WriteTo(writes)
+	return b.write(writes, b.Rows.Settle)
+}
+
+// complete adds the rows that all commits of the entry share.
+func (b *batch) complete() error {
 	if err := b.StoreFeeds(); err != nil {
 		return err
 	}
 	if err := b.StoreScopes(); err != nil {
 		return err
 	}
-	if err := b.storeClients(); err != nil {
-		return err
+	return b.storeClients()
+}
+
+// write commits an entry's writes, settles its rows, and publishes the new state to readers. The
+// read cache must have begun the entry.
+func (b *batch) write(writes *storage.Batch, settle func()) error {
+	m := b.machine
+	invariant.Check(b.Progress.Tick >= m.progress.Tick && b.Progress.Wall >= m.progress.Wall,
+		"time runs back at entry %d: tick %d after %d, wall %d after %d",
+		b.Progress.Index, b.Progress.Tick, m.progress.Tick, b.Progress.Wall, m.progress.Wall)
+	if seededbug.Is(seededbug.WatchWokenEarly) {
+		watch.Wake(&m.Rows, b.Touched)
+		b.Touched = nil
 	}
-	warm := m.gen.warm
-	warm.Begin(b.Rows)
 	if seededbug.Is(seededbug.HalfACommitVisible) {
 		if err := b.Rows.ShowCheckpoints(m.gen.engine); err != nil {
 			return err
@@ -111,14 +143,11 @@ func (b *batch) commit() error {
 	if b.Deletions != m.deletions {
 		m.deletionChanges.Add(1)
 	}
-	out := m.gen.engine.NewBatch()
-	defer out.Close()
-	b.Rows.WriteTo(out)
-	b.Progress.Write(out)
-	if err := m.gen.engine.Commit(out); err != nil {
+	b.Progress.Write(writes)
+	if err := m.gen.engine.Commit(writes); err != nil {
 		return err
 	}
-	b.Rows.Settle()
+	settle()
 	m.applyRows.Store(int64(m.hot.Bytes()))
 	if err := b.Due.Refresh(m.gen.engine); err != nil {
 		return err
@@ -140,9 +169,9 @@ func (b *batch) commit() error {
 	m.showPlaced(b.placed, b.Opening, b.moved)
 	m.mu.Unlock()
 	m.imports.Store(&b.imports)
-	warm.End()
-	m.waiters.wake(b.Progress.Index)
-	m.wake(b.Touched)
+	m.gen.warm.End()
+	m.waiters.Wake(b.Progress.Index)
+	watch.Wake(&m.Rows, b.Touched)
 	return nil
 }
 

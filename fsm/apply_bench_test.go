@@ -29,7 +29,7 @@ func benchApply(b *testing.B, make func(n uint64) agent.Commit) {
 			n++
 		}
 		r.index++
-		entry := &raft.Log{Type: raft.LogCommand, Index: r.index, Term: 1, Data: r.machine.Pack(r.tick, r.wall, r.encode(commits...))}
+		entry := &raft.Log{Type: raft.LogCommand, Index: r.index, Term: 1, Data: r.machine.Pack(r.index, 1, r.tick, r.wall, r.encode(commits...))}
 		b.StartTimer()
 		decided := r.machine.Apply(entry).([]agent.Decided)
 		if decided[benchBatch-1].Err != nil {

@@ -92,7 +92,7 @@ func (r *subject) encode(commits ...agent.Commit) [][]byte {
 func (r *subject) feed(encoded [][]byte) []agent.Decided {
 	r.tb.Helper()
 	r.index++
-	return r.replay(&raft.Log{Type: raft.LogCommand, Index: r.index, Term: r.term, Data: r.machine.Pack(r.tick, r.wall, encoded)})
+	return r.replay(&raft.Log{Type: raft.LogCommand, Index: r.index, Term: r.term, Data: r.machine.Pack(r.index, r.term, r.tick, r.wall, encoded)})
 }
 
 func (r *subject) replay(entry *raft.Log) []agent.Decided {

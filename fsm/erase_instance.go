@@ -5,7 +5,6 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
-	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/placement"
 	logpb "dormouse/proto/log"
@@ -64,9 +63,4 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 // Owned reports whether an instance's partition has an owner.
 func (m *Machine) Owned(ref agent.InstanceRef) bool {
 	return m.Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key)).Owner != ""
-}
-
-// WatchEndings signals after each entry that erased an instance: see WatchThread.
-func (w *watches) WatchEndings() (changed <-chan struct{}, cancel func()) {
-	return w.add(erasure.EndingsKey)
 }

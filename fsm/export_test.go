@@ -3,22 +3,11 @@ package fsm
 import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
-	"dormouse/internal/logchain"
 )
 
 // What the tests look at from outside.
 
-var NextChain = logchain.Next
-
-const (
-	ChainsKept = chainsKept
-	MintsMax   = txn.MintsMax
-)
-
-type ChainRing = chainRing
-
-func (r *chainRing) Add(index uint64, chain uint32)          { r.add(index, chain) }
-func (r *chainRing) At(index uint64) (chain uint32, ok bool) { return r.at(index) }
+const MintsMax = txn.MintsMax
 
 // HotRows returns the size of the apply cache, and WarmRows that of the read cache.
 func (m *Machine) HotRows() int { return m.hot.Len() }

@@ -25,7 +25,7 @@ func applyAnything(tb testing.TB, entries [][][]byte) (hash string, stopped bool
 	r := openSubject(tb, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})
 	defer r.close()
 	for i, commits := range entries {
-		entry := r.machine.Pack(uint64(i)*1e12, int64(i)*1e12, commits)
+		entry := r.machine.Pack(0, 0, uint64(i)*1e12, int64(i)*1e12, commits)
 		decided, ok := r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: uint64(i)/2 + 1, Data: entry}).([]agent.Decided)
 		if !ok || !stopped && len(decided) != len(commits) {
 			tb.Fatalf("entry %d: %d commits, %d decided", i, len(commits), len(decided))

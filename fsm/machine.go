@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,8 @@ import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
+	"dormouse/fsm/watch"
+	"dormouse/internal/logchain"
 	"dormouse/internal/seededbug"
 	"dormouse/recall"
 	"dormouse/storage"
@@ -26,6 +29,8 @@ type Options struct {
 	ClusterID func() string // called when a snapshot is cut; nil means ""
 	Fatal     func(error)   // called with the first error after which this replica must not answer; nil panics
 	Logger    hclog.Logger  // nil is silent
+
+	EachDecides bool // entries hold commits, which each replica decides: see Machine.Pack
 }
 
 // Caches are the sizes in bytes of what a machine keeps in memory. As options they are bounds, of
@@ -59,15 +64,19 @@ func newRecalls(o Options) *recall.Cache { return recall.NewCache(int(o.Caches.I
 // concurrently, except Close, which must be the last call.
 type Machine struct {
 	encoders
-	watches
+	watch.Rows
 	ruleReader
 
 	options Options
-	data    *dataDir  // directories and snapshots
-	chains  chainRing // the last entries' chains
+	data    *dataDir      // directories and snapshots
+	chains  logchain.Ring // the last entries' chains
 
-	// The next fields belong to the applying goroutine. chainNext is the chain including the entry
-	// that is being applied: Apply sets it, applyBatch writes it.
+	// applying is held while an entry is applied or decided, and while a snapshot replaces the state.
+	applying sync.Mutex
+	// The next fields are guarded by applying. chainNext is the chain including the entry that is being
+	// applied: Apply sets it, applyBatch writes it. decision is the entry that Pack has decided last,
+	// until another is decided or applied; its changes are in rows.
+	decision  *decision
 	hot       *kv.ApplyCache
 	rows      *kv.Overlay
 	chainNext uint32
@@ -99,7 +108,7 @@ type Machine struct {
 	restores  atomic.Uint64 // number of snapshots that replaced the state
 	tokens    atomic.Uint64 // changes whenever a token is added or removed
 
-	waiters waiters
+	waiters watch.Index
 	recalls *recall.Cache // guarded by mu; replaced by adopt
 }
 
@@ -146,9 +155,9 @@ func (m *Machine) adopt(g *generation) error {
 	}
 	m.rows = kv.NewOverlay(m.hot)
 	m.applyRows.Store(0)
-	m.chains.reset()
+	m.chains.Reset()
 	if m.chainNext = done.Chain; done.Index > 0 {
-		m.chains.add(done.Index, done.Chain) // a leader's stamp may name this entry
+		m.chains.Add(done.Index, done.Chain) // a leader's stamp may name this entry
 	}
 
 	m.mu.Lock()
@@ -170,8 +179,8 @@ func (m *Machine) adopt(g *generation) error {
 	if old != nil {
 		old.retire()
 	}
-	m.waiters.wake(done.Index)
-	m.wakeAll()
+	m.waiters.Wake(done.Index)
+	watch.WakeAll(&m.Rows)
 	return nil
 }
 
@@ -180,6 +189,11 @@ func (m *Machine) Applied() uint64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.progress.Index
+}
+
+// WaitApplied returns once a view would see the entry at index, or when ctx ends, with its error.
+func (m *Machine) WaitApplied(ctx context.Context, index uint64) error {
+	return m.waiters.Wait(ctx, index)
 }
 
 // Stamps returns the newest entry's tick and wall time.

@@ -51,7 +51,7 @@ func TestALevelThatThisVersionCannotDoStopsTheReplica(t *testing.T) {
 	var fatal error
 	r := openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(err error) { fatal = err }})
 	before := r.hash()
-	entry := r.machine.Pack(r.tick, r.wall, [][]byte{r.machine.EncodeFeatureLevel(fsm.FeatureLevelMax + 1)})
+	entry := r.machine.Pack(0, 0, r.tick, r.wall, [][]byte{r.machine.EncodeFeatureLevel(fsm.FeatureLevelMax + 1)})
 	r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: 1, Term: 1, Data: entry})
 	if fatal == nil || errors.Is(fatal, agent.ErrInvalid) {
 		t.Fatalf("fatal: %v", fatal)

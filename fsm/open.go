@@ -29,7 +29,7 @@ func Open(o Options) (*Machine, error) {
 		return nil, fmt.Errorf("open state in %s: %w", o.Dir, err)
 	}
 	if index, chain := m.Chain(); index > 0 {
-		m.chains.add(index, chain)
+		m.chains.Add(index, chain)
 	}
 	return m, nil
 }

@@ -212,7 +212,7 @@ func makeHistory(tb testing.TB, seed uint64, n int) *history {
 			}
 			commits = append(commits, raw)
 		}
-		e := &raft.Log{Index: index, Term: term, Type: raft.LogCommand, Data: leader.Pack(tick, int64(tick)+1_764_000_000_000, commits)}
+		e := &raft.Log{Index: index, Term: term, Type: raft.LogCommand, Data: leader.Pack(0, 0, tick, int64(tick)+1_764_000_000_000, commits)}
 		leader.apply(tb, e)
 		h.entries = append(h.entries, e)
 		h.hashes[index] = leader.hash(tb)

@@ -434,7 +434,7 @@ func FuzzPlacementOps(f *testing.F) {
 			{two},
 			{one, two},
 		} {
-			entry := r.machine.Pack(uint64(i)*3000, int64(i)*3000, commits)
+			entry := r.machine.Pack(0, 0, uint64(i)*3000, int64(i)*3000, commits)
 			r.machine.Apply(&raft.Log{Type: raft.LogCommand, Index: uint64(i) + 1, Term: 1, Data: entry})
 			if stopped {
 				return

@@ -25,6 +25,8 @@ var errStopped = errors.New("the state machine has failed and is stopped")
 // skipping an entry would make this replica diverge.
 func (m *Machine) Apply(entry *raft.Log) any {
 	var none []agent.Decided
+	m.applying.Lock()
+	defer m.applying.Unlock()
 	d := m.data
 	if entry.Type != raft.LogCommand || d.failed.Load() {
 		return none
@@ -52,12 +54,21 @@ func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
 	_, chain := m.Chain()
 	m.chainNext = logchain.Next(chain, entry.Index, entry.Term, crc)
 	failpoint.At(failpoint.ApplyBegin)
-	decided, err := m.applyBatch(entry.Index, entry.Term, b)
+	var decided []agent.Decided
+	if own := m.decision; b.Decision != nil {
+		if own != nil && own.crc != crc {
+			own = nil
+		}
+		decided, err = applyDecision(m, entry.Index, entry.Term, b, own)
+	} else {
+		forgetDecision(m)
+		decided, err = m.applyBatch(entry.Index, entry.Term, b)
+	}
 	if err != nil {
 		return nil, err
 	}
 	failpoint.At(failpoint.ApplyEnd)
-	m.chains.add(entry.Index, m.chainNext)
+	m.chains.Add(entry.Index, m.chainNext)
 	return decided, nil
 }
 
@@ -67,7 +78,7 @@ func audit(m *Machine, b *logpb.Batch) error {
 	if b.AuditIndex == 0 {
 		return nil
 	}
-	if chain, ok := m.chains.at(b.AuditIndex); ok && chain != b.AuditChain {
+	if chain, ok := m.chains.At(b.AuditIndex); ok && chain != b.AuditChain {
 		return diverged(b.AuditIndex, chain, b.AuditChain)
 	}
 	return nil
@@ -87,13 +98,6 @@ func (m *Machine) stop(err error) {
 
 // Snapshots returns the store in which Raft keeps its snapshots.
 func (m *Machine) Snapshots() raft.SnapshotStore { return m.data.snapshots }
-
-// Pack encodes commits as one log entry, with the leader's stamps and with this replica's chain,
-// which the others compare.
-func (m *Machine) Pack(tick uint64, wall int64, commits [][]byte) []byte {
-	index, chain := m.Chain()
-	return command.Pack(&logpb.Batch{TickMs: tick, WallMs: wall, AuditIndex: index, AuditChain: chain, Commits: commits})
-}
 
 // Check returns an error if the checksum or the framing of an entry is wrong.
 func (m *Machine) Check(entry []byte) error {

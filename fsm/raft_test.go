@@ -75,7 +75,7 @@ func TestAReplicaThatAppliedAnotherEntryStopsAtTheLeadersNextStamp(t *testing.T)
 	r := openPeer(t, storage.MemFS())
 	r.apply(t, h.entries[:4]...)
 	other := *h.entries[4]
-	other.Data = r.Pack(1, 1, nil) // the other leader's entry at that index
+	other.Data = r.Pack(0, 0, 1, 1, nil) // the other leader's entry at that index
 	r.apply(t, &other)
 	if got := r.Apply(h.entries[5]).([]agent.Decided); got != nil {
 		t.Errorf("the diverged peer decided %v", got)
@@ -91,7 +91,7 @@ func TestAReplicaThatDivergedBeforeARestartStopsAfterIt(t *testing.T) {
 	r := openPeer(t, fs)
 	r.apply(t, h.entries[:4]...)
 	other := *h.entries[4]
-	other.Data = r.Pack(1, 1, nil)
+	other.Data = r.Pack(0, 0, 1, 1, nil)
 	r.apply(t, &other)
 	r.snapshot(t, r.Applied(), 1)
 	r.close(t)
@@ -115,7 +115,7 @@ func TestAStampOfAnEntryThatIsNoLongerKnownIsLetPass(t *testing.T) {
 	late := *h.entries[5]
 	leader := openPeer(t, storage.MemFS())
 	leader.apply(t, h.entries[:2]...)
-	late.Data = leader.Pack(1, 1, nil) // stamped when the leader was at the second entry
+	late.Data = leader.Pack(0, 0, 1, 1, nil) // stamped when the leader was at the second entry
 	r.apply(t, &late)
 }
 

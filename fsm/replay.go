@@ -75,4 +75,4 @@ func EntryTime(entry []byte) (int64, error) {
 }
 
 // ChainAt returns the chain of a machine after one of its newest entries; false if it is not kept.
-func ChainAt(m *Machine, index uint64) (uint32, bool) { return m.chains.at(index) }
+func ChainAt(m *Machine, index uint64) (uint32, bool) { return m.chains.At(index) }

@@ -57,9 +57,11 @@ func (m *Machine) restore(dir string, header *snapfile.SnapshotHeader) error {
 	if err := m.data.claim(header.ClusterId); err != nil {
 		return err
 	}
+	m.applying.Lock()
+	defer m.applying.Unlock()
 	applied, _ := m.Chain()
 	if header.Index <= applied {
-		if chain, ok := m.chains.at(header.Index); ok && chain != header.Chain {
+		if chain, ok := m.chains.At(header.Index); ok && chain != header.Chain {
 			err := diverged(header.Index, chain, header.Chain)
 			m.stop(err)
 			return err
@@ -67,6 +69,7 @@ func (m *Machine) restore(dir string, header *snapfile.SnapshotHeader) error {
 		m.data.replayTo = applied
 		return nil
 	}
+	forgetDecision(m)
 	failpoint.At(failpoint.InstallReceived)
 	g, err := m.data.replace(dir, header)
 	if err != nil {

@@ -350,9 +350,9 @@ func TestARestoredBackupIsANewClusterFarAhead(t *testing.T) {
 	member := old.EncodePutMember(layout.Member{ID: "n1", Incarnation: "i1"})
 	leased := old.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "i1", Life: "l1", TTL: leaseTTL}, nil)
 	other := old.EncodeRenewNodeLease(layout.NodeLease{Node: "n2", Incarnation: "i2", Life: "l2", TTL: leaseTTL}, nil)
-	old.apply(t, &raft.Log{Index: h.last() + 1, Term: 50, Data: old.Pack(1, 1, [][]byte{
+	old.apply(t, &raft.Log{Index: h.last() + 1, Term: 50, Data: old.Pack(0, 0, 1, 1, [][]byte{
 		member, leased, old.EncodePutMember(layout.Member{ID: "n2", Incarnation: "i2"}), other, old.EncodeFeatureLevel(layout.RulesLevel),
-	})}, &raft.Log{Index: h.last() + 2, Term: 50, Data: old.Pack(1, 1, [][]byte{old.EncodeDrainNode("n1", true), old.EncodePinPartition(1, "n2")})})
+	})}, &raft.Log{Index: h.last() + 2, Term: 50, Data: old.Pack(0, 0, 1, 1, [][]byte{old.EncodeDrainNode("n1", true), old.EncodePinPartition(1, "n2")})})
 	if len(old.Members()) != 2 || len(old.Pins()) != 1 || len(old.DrainedNodes()) != 1 {
 		t.Fatalf("members: %v, pins %v, drained %v", old.Members(), old.Pins(), old.DrainedNodes())
 	}

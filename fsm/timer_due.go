@@ -39,8 +39,3 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	}
 	return due, next, view.progress.Wall, err
 }
-
-// WatchDueTimers signals after each entry that made a timer due: see WatchThread.
-func (w *watches) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
-	return w.add(kv.TimersDueKey)
-}

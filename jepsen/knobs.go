@@ -45,6 +45,7 @@ var knobs = []struct {
 	{"DORMOUSE_RAFT__SNAPSHOT_ENTRIES", []string{"50", "100", "200", "1000"}},
 	{"DORMOUSE_RAFT__TRAILING_ENTRIES", []string{"1", "5", "50"}},
 	{"DORMOUSE_RAFT__ENTRY_COMMITS", []string{"1", "8", "500", "500", "1024", "1024"}},
+	{"DORMOUSE_RAFT__DECIDE", []string{"leader", "leader", "each"}},
 	{"DORMOUSE_RAFT__LEADER_WRITE", []string{"parallel", "parallel", "first"}},
 	{"DORMOUSE_PLACEMENT__LEASE", []string{"1s", lease, lease}},
 	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728", "0"}},

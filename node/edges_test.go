@@ -167,7 +167,7 @@ func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 		tick, wall := m.Stamps()
 		m.Apply(&raft.Log{
 			Type: raft.LogCommand, Index: w.leader().Group().LocalStatus().LastIndex + 1, Term: odd.Group().LocalStatus().Term,
-			Data: m.Pack(tick, wall, nil),
+			Data: m.Pack(0, 0, tick, wall, nil),
 		})
 		// The leader's own entry at that index. There are no writes from then on.
 		if err := put(t.Context(), w.leader().Service(), "k", 2); err != nil {

@@ -153,6 +153,7 @@ func (n *Node) openMachine() error {
 	}
 	n.machine, err = fsm.Open(fsm.Options{
 		Dir: state, FS: fs, Caches: caches(n.memory), ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
+		EachDecides: n.o.Config.Raft.Decide == config.DecideEach,
 	})
 	return fault("open the state machine", err, codeFailed)
 }

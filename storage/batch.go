@@ -1,6 +1,10 @@
 package storage
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
 
 // Batch collects writes for Engine.Commit. It copies its arguments. Only one goroutine may use a
 // batch at a time; later writes override earlier ones.
@@ -33,6 +37,39 @@ func (b *Batch) Delete(key []byte) { must(b.batch.Delete(key, nil)) }
 
 // DeleteRange deletes the keys from lower up to upper, upper excluded.
 func (b *Batch) DeleteRange(lower, upper []byte) { must(b.batch.DeleteRange(lower, upper, nil)) }
+
+// Encoding returns the writes in the format of Pebble's write-ahead log, for DecodeBatch. It is valid
+// until the batch is changed or closed.
+func (b *Batch) Encoding() []byte { return b.batch.Repr() }
+
+// DecodeBatch returns a batch with the writes of an Encoding, which it copies; close it, committed or
+// not. It returns an error if it cannot decode them.
+func (e *Engine) DecodeBatch(encoding []byte) (*Batch, error) {
+	b := e.NewBatch()
+	if err := b.batch.SetRepr(append(b.batch.Repr()[:0], encoding...)); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("decode a batch: %w", err)
+	}
+	return b, nil
+}
+
+// Each visits the writes of a batch in order. upper is the end of a deleted range, excluded; of other
+// writes it is nil. visit must not keep its arguments.
+func (b *Batch) Each(visit func(key, upper []byte)) error {
+	for r := b.batch.Reader(); ; {
+		kind, key, value, ok, err := r.Next()
+		switch {
+		case err != nil:
+			return fmt.Errorf("decode a batch: %w", err)
+		case !ok:
+			return nil
+		case kind == pebble.InternalKeyKindRangeDelete:
+			visit(key, value)
+		default:
+			visit(key, nil)
+		}
+	}
+}
 
 // Empty reports whether nothing has been written.
 func (b *Batch) Empty() bool { return b.batch.Empty() }

@@ -25,8 +25,10 @@ const readOnlyPause = time.Second
 // returns one agent.Decided for each commit of an entry, in order, as
 // []agent.Decided.
 type Machine interface {
-	// Pack makes one log entry of commits, stamped with the leader's time.
-	Pack(tick uint64, wall int64, commits [][]byte) []byte
+	// Pack makes one log entry of commits, stamped with the leader's time. The machine may decide the
+	// commits then: if the entry gets another index or term, they are refused, and not applied. The
+	// entry before it must have been applied.
+	Pack(index, term, tick uint64, wall int64, commits [][]byte) []byte
 	// Applied returns the index of the last entry that views see.
 	Applied() uint64
 	// WaitApplied waits until views see index.
@@ -188,7 +190,7 @@ func (p *Proposer) take(now time.Time) (*batch, time.Duration) {
 		p.Logger.Warn("the system clock stepped; the log's time follows slowly", "by", cut)
 	}
 	b.p, b.started = p, now
-	b.entry = p.Machine.Pack(tick, wall, b.cmds)
+	b.entry = p.Machine.Pack(p.Raft.LastIndex()+1, term.Number, tick, wall, b.cmds)
 	invariant.Check(len(b.entry) <= EntryBytesMax, "an entry of %d bytes, more than %d", len(b.entry), EntryBytesMax)
 	return b, 0
 }

@@ -43,6 +43,7 @@ const (
 	fieldAuditIndex protowire.Number = 3
 	fieldAuditChain protowire.Number = 4
 	fieldCommits    protowire.Number = 5
+	fieldDecision   protowire.Number = 6
 )
 
 // Pack frames a batch as one log entry.
@@ -50,6 +51,11 @@ func Pack(b *logpb.Batch) []byte {
 	size := FrameBytes + 4*11
 	for _, c := range b.Commits {
 		size += protowire.SizeTag(fieldCommits) + protowire.SizeBytes(len(c))
+	}
+	decision := 0
+	if b.Decision != nil {
+		decision = b.Decision.EncodedSize()
+		size += protowire.SizeTag(fieldDecision) + protowire.SizeBytes(decision)
 	}
 	entry := make([]byte, FrameBytes, size)
 	entry = appendVarint(entry, fieldTick, b.TickMs)
@@ -59,6 +65,12 @@ func Pack(b *logpb.Batch) []byte {
 	for _, c := range b.Commits {
 		entry = protowire.AppendTag(entry, fieldCommits, protowire.BytesType)
 		entry = protowire.AppendBytes(entry, c)
+	}
+	if b.Decision != nil {
+		entry = protowire.AppendTag(entry, fieldDecision, protowire.BytesType)
+		entry = protowire.AppendVarint(entry, uint64(decision))
+		entry = entry[:len(entry)+decision] // size counts it
+		b.Decision.EncodeBackward(entry)
 	}
 	binary.BigEndian.PutUint16(entry, frameMagic)
 	entry[2] = entryFormat
@@ -125,6 +137,14 @@ func parseBatch(raw []byte) (*logpb.Batch, error) {
 			var commit []byte
 			if commit, n = protowire.ConsumeBytes(raw); n >= 0 {
 				b.Commits = append(b.Commits, commit[:len(commit):len(commit)])
+			}
+		case field == fieldDecision && kind == protowire.BytesType && b.Decision == nil:
+			var decision []byte
+			if decision, n = protowire.ConsumeBytes(raw); n >= 0 {
+				b.Decision = &logpb.Decision{}
+				if err := UnmarshalShared(decision, b.Decision); err != nil {
+					return nil, badBatch(err)
+				}
 			}
 		case field <= fieldAuditChain && kind == protowire.VarintType:
 			var v uint64

@@ -100,8 +100,8 @@ const (
 // Open begins an entry over an engine.
 func (o *Overlay) Open(engine storage.Reader) { o.engine = engine }
 
-// drop drops all changes.
-func (o *Overlay) drop() {
+// Drop drops all changes, and ends the entry.
+func (o *Overlay) Drop() {
 	if o.clock > changesKeptMax {
 		*o = *NewOverlay(o.hot)
 		return
@@ -331,9 +331,17 @@ func (o *Overlay) WriteTo(b *storage.Batch) {
 	}
 }
 
+// SettleOthers ends an entry whose writes another replica has decided. It empties the apply cache,
+// which only a replica that decides needs.
+func (o *Overlay) SettleOthers() {
+	if o.hot.Len() > 0 {
+		o.hot.clear()
+	}
+}
+
 // Settle updates the apply cache after the engine has the entry, and ends the entry.
 func (o *Overlay) Settle() {
-	defer o.drop()
+	defer o.Drop()
 	if o.removed(inApplyCache) {
 		o.hot.clear()
 	}

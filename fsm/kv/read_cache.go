@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
+
+	"dormouse/storage"
 )
 
 const (
@@ -99,16 +101,34 @@ func (w *ReadCache) Begin(o *Overlay) {
 		return
 	}
 	for i := range o.rows {
-		key := o.rows[i].key
-		if !InReadCache(key) {
-			continue
+		w.forget(o.rows[i].key)
+	}
+}
+
+// BeginWrites is Begin for an entry whose writes another replica has decided.
+func (w *ReadCache) BeginWrites(b *storage.Batch) error {
+	w.epoch.Add(1)
+	return b.Each(func(key, upper []byte) {
+		if upper == nil {
+			w.forget(string(key))
+			return
 		}
-		s, hash := w.shard(key)
-		s.mu.Lock()
-		if row := s.find(hash, key); row != nil {
-			s.remove(row)
+		if r := (deletedRange{lower: string(key), upper: string(upper)}); r.mayHold(InReadCache) {
+			w.clear()
 		}
-		s.mu.Unlock()
+	})
+}
+
+// forget removes a row.
+func (w *ReadCache) forget(key string) {
+	if !InReadCache(key) {
+		return
+	}
+	s, hash := w.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if row := s.find(hash, key); row != nil {
+		s.remove(row)
 	}
 }
 

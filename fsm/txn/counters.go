@@ -2,11 +2,11 @@ package txn
 
 import "sync/atomic"
 
-// Counters count what a machine met while it applied entries, since it was opened. Replicas that
-// apply the same entries count the same. Only the applying goroutine adds to them.
+// Counters count what a machine met while it decided and applied entries, since it was opened. Only
+// the goroutine that applies or decides adds to them.
 type Counters struct {
-	Answered     atomic.Uint64 // commits that were answered from the dedup table
-	SharedFences atomic.Uint64 // fences of commits that shared their entry with others
+	Answered     atomic.Uint64 // commits that were answered from the dedup table, where this replica decided
+	SharedFences atomic.Uint64 // fences of commits that shared their entry with others, where this replica decided
 	LeasesEnded  atomic.Uint64 // node leases that expired
 	Drained      atomic.Uint64 // partitions that moved to another node after they were drained
 }

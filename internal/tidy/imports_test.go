@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/rule", "fsm/session", "fsm/snapshot",
-		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
+		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "fsm/watch", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
 	"fsm/command/commandtest": {"agent"},
@@ -89,6 +89,7 @@ var mayImport = map[string][]string{
 	"fsm/memory":              noun("recall", "storage"),
 	"fsm/metadata":            noun("fsm/checkpoint"),
 	"fsm/rule":                noun("agent/layout", "storage"),
+	"fsm/watch":               {"fsm/erasure", "fsm/kv"},
 	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),

@@ -35,6 +35,9 @@ const (
 	installing = "kill/while-taking-a-snapshot-over"
 )
 
+// eachDecides are the settings for bugs that show only where each replica decides.
+var eachDecides = map[string]string{"raft.decide": "each"}
+
 // trials lists one trial for each bug.
 var trials = []Trial{
 	// Reads.
@@ -58,12 +61,12 @@ var trials = []Trial{
 	// Snapshots.
 	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: "liveness"},
 	{Bug: seededbug.ReviewsLostInSnapshot, Workloads: []string{review}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: convergence},
-	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{turn}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence},
-	{Bug: seededbug.DueOutlivesInstall, Workloads: []string{review}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence},
+	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{turn}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence, Settings: eachDecides},
+	{Bug: seededbug.DueOutlivesInstall, Workloads: []string{review}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence, Settings: eachDecides},
 	{Bug: seededbug.DedupeLostInSnapshot, Workloads: []string{"dedupe"}, Nemeses: []string{installing}, Time: 40 * time.Second, Seed: 1, Check: "dedupe"},
 
 	// The state machine.
-	{Bug: seededbug.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: convergence, Quick: true},
+	{Bug: seededbug.MapOrder, Workloads: []string{turn}, Time: short, Seed: 1, Check: convergence, Quick: true, Settings: eachDecides},
 	{Bug: seededbug.RevCheckedEarly, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
 	{Bug: seededbug.RevisionCheckedEarly, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
 	{Bug: seededbug.HalfACommitApplied, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn},
@@ -98,7 +101,7 @@ var trials = []Trial{
 	// Turns, reviews and forks.
 	{Bug: seededbug.StaleLeaseActs, Workloads: []string{session}, Time: some, Seed: 1, Check: session},
 	{Bug: seededbug.ReviewDecidedTwice, Workloads: []string{review}, Time: short, Seed: 1, Check: review},
-	{Bug: seededbug.ReviewExpiresByNode, Workloads: []string{review}, Nemeses: []string{"clock"}, Time: 40 * time.Second, Seed: 1, Check: convergence},
+	{Bug: seededbug.ReviewExpiresByNode, Workloads: []string{review}, Nemeses: []string{"clock"}, Time: 40 * time.Second, Seed: 1, Check: convergence, Settings: eachDecides},
 	{Bug: seededbug.CompactionPastFork, Workloads: []string{fork}, Time: long, Seed: 1, Check: fork},
 	{Bug: seededbug.ForkOfForkUnpinned, Workloads: []string{fork}, Time: long, Seed: 1, Check: fork},
 	{Bug: seededbug.ForkIgnoresRev, Workloads: []string{fork}, Time: short, Seed: 1, Check: fork},

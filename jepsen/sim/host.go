@@ -284,7 +284,7 @@ func (h *host) options(p *process, id string, disk *simdisk.Disk) node.Options {
 	c.Placement.Lease = h.cluster.lease
 	c.Storage.CacheBytes, c.Storage.Memory = h.knobs.CacheBytes, "512MiB" // alike on each machine
 	c.Raft.SnapshotBytes, c.Raft.SnapshotEntries = h.knobs.SnapshotBytes, h.knobs.SnapshotEntries
-	c.Raft.LeaderWrite = h.knobs.LeaderWrite
+	c.Raft.LeaderWrite, c.Raft.Decide = h.knobs.LeaderWrite, h.knobs.Decide
 	c.Raft.TrailingBytes, c.Raft.TrailingEntries = h.knobs.TrailingBytes, h.knobs.TrailingEntries
 	c.Redis = h.cluster.redisOf(h.name)
 	for _, other := range h.cluster.hosts {

@@ -19,6 +19,7 @@ type Knobs struct {
 	Timing          string        `json:"timing"` // of elections; one for all hosts
 	Sync            time.Duration `json:"sync"`   // mean time of a sync
 	LeaderWrite     string        `json:"leader_write"`
+	Decide          string        `json:"decide"`
 }
 
 // drawKnobs draws the settings of a host.
@@ -33,6 +34,7 @@ func drawKnobs(draw *rand.Rand, timing string) Knobs {
 		Timing:          timing,
 		Sync:            oneOf(draw, 100*time.Microsecond, time.Millisecond, 4*time.Millisecond),
 		LeaderWrite:     oneOf(draw, config.LeaderWriteParallel, config.LeaderWriteFirst),
+		Decide:          oneOf(draw, config.DecideLeader, config.DecideEach),
 	}
 }
 

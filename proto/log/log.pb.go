@@ -34,7 +34,8 @@ type Batch struct {
 	WallMs        int64                  `protobuf:"varint,2,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`             // for timestamps of records and the expiry of data; never decreases
 	AuditIndex    uint64                 `protobuf:"varint,3,opt,name=audit_index,json=auditIndex,proto3" json:"audit_index,omitempty"` // the leader's CRC chain after this index was audit_chain; 0 means none
 	AuditChain    uint32                 `protobuf:"varint,4,opt,name=audit_chain,json=auditChain,proto3" json:"audit_chain,omitempty"`
-	Commits       [][]byte               `protobuf:"bytes,5,rep,name=commits,proto3" json:"commits,omitempty"` // Commit, encoded once by the store that accepted it
+	Commits       [][]byte               `protobuf:"bytes,5,rep,name=commits,proto3" json:"commits,omitempty"`   // Commit, encoded once by the store that accepted it
+	Decision      *Decision              `protobuf:"bytes,6,opt,name=decision,proto3" json:"decision,omitempty"` // instead of commits (docs/adr/057)
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -104,6 +105,140 @@ func (x *Batch) GetCommits() [][]byte {
 	return nil
 }
 
+func (x *Batch) GetDecision() *Decision {
+	if x != nil {
+		return x.Decision
+	}
+	return nil
+}
+
+// Decision is what the leader has decided before the log had the entry: what to write, in place of
+// commits. It holds only for an entry of its index and term that follows the entry audit_index;
+// any other is applied without commits.
+type Decision struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	Commits       uint64                 `protobuf:"varint,3,opt,name=commits,proto3" json:"commits,omitempty"`                // how many were decided
+	Writes        []byte                 `protobuf:"bytes,4,opt,name=writes,proto3" json:"writes,omitempty"`                   // a batch of the engine
+	DueTick       uint64                 `protobuf:"varint,5,opt,name=due_tick,json=dueTick,proto3" json:"due_tick,omitempty"` // as DueTimes after the entry
+	DueWall       uint64                 `protobuf:"varint,6,opt,name=due_wall,json=dueWall,proto3" json:"due_wall,omitempty"`
+	DueClaim      uint64                 `protobuf:"varint,7,opt,name=due_claim,json=dueClaim,proto3" json:"due_claim,omitempty"`
+	TickSwept     bool                   `protobuf:"varint,8,opt,name=tick_swept,json=tickSwept,proto3" json:"tick_swept,omitempty"`
+	WallSwept     bool                   `protobuf:"varint,9,opt,name=wall_swept,json=wallSwept,proto3" json:"wall_swept,omitempty"`
+	ClaimSwept    bool                   `protobuf:"varint,10,opt,name=claim_swept,json=claimSwept,proto3" json:"claim_swept,omitempty"`
+	Touched       []string               `protobuf:"bytes,11,rep,name=touched,proto3" json:"touched,omitempty"` // rows whose watchers are woken
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Decision) Reset() {
+	*x = Decision{}
+	mi := &file_proto_log_log_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Decision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Decision) ProtoMessage() {}
+
+func (x *Decision) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_log_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Decision.ProtoReflect.Descriptor instead.
+func (*Decision) Descriptor() ([]byte, []int) {
+	return file_proto_log_log_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Decision) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Decision) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Decision) GetCommits() uint64 {
+	if x != nil {
+		return x.Commits
+	}
+	return 0
+}
+
+func (x *Decision) GetWrites() []byte {
+	if x != nil {
+		return x.Writes
+	}
+	return nil
+}
+
+func (x *Decision) GetDueTick() uint64 {
+	if x != nil {
+		return x.DueTick
+	}
+	return 0
+}
+
+func (x *Decision) GetDueWall() uint64 {
+	if x != nil {
+		return x.DueWall
+	}
+	return 0
+}
+
+func (x *Decision) GetDueClaim() uint64 {
+	if x != nil {
+		return x.DueClaim
+	}
+	return 0
+}
+
+func (x *Decision) GetTickSwept() bool {
+	if x != nil {
+		return x.TickSwept
+	}
+	return false
+}
+
+func (x *Decision) GetWallSwept() bool {
+	if x != nil {
+		return x.WallSwept
+	}
+	return false
+}
+
+func (x *Decision) GetClaimSwept() bool {
+	if x != nil {
+		return x.ClaimSwept
+	}
+	return false
+}
+
+func (x *Decision) GetTouched() []string {
+	if x != nil {
+		return x.Touched
+	}
+	return nil
+}
+
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
@@ -123,7 +258,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_proto_log_log_proto_msgTypes[1]
+	mi := &file_proto_log_log_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -135,7 +270,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[1]
+	mi := &file_proto_log_log_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -148,7 +283,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{1}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Commit) GetScope() string {
@@ -240,7 +375,7 @@ type Fence struct {
 
 func (x *Fence) Reset() {
 	*x = Fence{}
-	mi := &file_proto_log_log_proto_msgTypes[2]
+	mi := &file_proto_log_log_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -252,7 +387,7 @@ func (x *Fence) String() string {
 func (*Fence) ProtoMessage() {}
 
 func (x *Fence) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[2]
+	mi := &file_proto_log_log_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -265,7 +400,7 @@ func (x *Fence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fence.ProtoReflect.Descriptor instead.
 func (*Fence) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{2}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Fence) GetClaim() string {
@@ -317,7 +452,7 @@ type ClusterOp struct {
 
 func (x *ClusterOp) Reset() {
 	*x = ClusterOp{}
-	mi := &file_proto_log_log_proto_msgTypes[3]
+	mi := &file_proto_log_log_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +464,7 @@ func (x *ClusterOp) String() string {
 func (*ClusterOp) ProtoMessage() {}
 
 func (x *ClusterOp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[3]
+	mi := &file_proto_log_log_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +477,7 @@ func (x *ClusterOp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterOp.ProtoReflect.Descriptor instead.
 func (*ClusterOp) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{3}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ClusterOp) GetOp() isClusterOp_Op {
@@ -503,7 +638,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_proto_log_log_proto_msgTypes[4]
+	mi := &file_proto_log_log_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +650,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[4]
+	mi := &file_proto_log_log_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +663,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{4}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Pointer) GetThread() string {
@@ -581,7 +716,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_log_log_proto_msgTypes[5]
+	mi := &file_proto_log_log_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -593,7 +728,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[5]
+	mi := &file_proto_log_log_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -606,7 +741,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{5}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Member) GetId() string {
@@ -702,7 +837,7 @@ type PutMember struct {
 
 func (x *PutMember) Reset() {
 	*x = PutMember{}
-	mi := &file_proto_log_log_proto_msgTypes[6]
+	mi := &file_proto_log_log_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +849,7 @@ func (x *PutMember) String() string {
 func (*PutMember) ProtoMessage() {}
 
 func (x *PutMember) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[6]
+	mi := &file_proto_log_log_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +862,7 @@ func (x *PutMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutMember.ProtoReflect.Descriptor instead.
 func (*PutMember) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PutMember) GetMember() *Member {
@@ -747,7 +882,7 @@ type RemoveMember struct {
 
 func (x *RemoveMember) Reset() {
 	*x = RemoveMember{}
-	mi := &file_proto_log_log_proto_msgTypes[7]
+	mi := &file_proto_log_log_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +894,7 @@ func (x *RemoveMember) String() string {
 func (*RemoveMember) ProtoMessage() {}
 
 func (x *RemoveMember) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[7]
+	mi := &file_proto_log_log_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +907,7 @@ func (x *RemoveMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMember.ProtoReflect.Descriptor instead.
 func (*RemoveMember) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{7}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RemoveMember) GetId() string {
@@ -798,7 +933,7 @@ type SetFeatureLevel struct {
 
 func (x *SetFeatureLevel) Reset() {
 	*x = SetFeatureLevel{}
-	mi := &file_proto_log_log_proto_msgTypes[8]
+	mi := &file_proto_log_log_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -810,7 +945,7 @@ func (x *SetFeatureLevel) String() string {
 func (*SetFeatureLevel) ProtoMessage() {}
 
 func (x *SetFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[8]
+	mi := &file_proto_log_log_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -823,7 +958,7 @@ func (x *SetFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetFeatureLevel.ProtoReflect.Descriptor instead.
 func (*SetFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{8}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SetFeatureLevel) GetLevel() uint32 {
@@ -846,7 +981,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_proto_log_log_proto_msgTypes[9]
+	mi := &file_proto_log_log_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -858,7 +993,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[9]
+	mi := &file_proto_log_log_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -871,7 +1006,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{9}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Outcome) GetIndex() uint64 {
@@ -926,7 +1061,7 @@ type ThreadMeta struct {
 
 func (x *ThreadMeta) Reset() {
 	*x = ThreadMeta{}
-	mi := &file_proto_log_log_proto_msgTypes[10]
+	mi := &file_proto_log_log_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -938,7 +1073,7 @@ func (x *ThreadMeta) String() string {
 func (*ThreadMeta) ProtoMessage() {}
 
 func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[10]
+	mi := &file_proto_log_log_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -951,7 +1086,7 @@ func (x *ThreadMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadMeta.ProtoReflect.Descriptor instead.
 func (*ThreadMeta) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{10}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ThreadMeta) GetId() string {
@@ -1070,7 +1205,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_log_log_proto_msgTypes[11]
+	mi := &file_proto_log_log_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1082,7 +1217,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[11]
+	mi := &file_proto_log_log_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1095,7 +1230,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{11}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -1132,7 +1267,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_proto_log_log_proto_msgTypes[12]
+	mi := &file_proto_log_log_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1279,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[12]
+	mi := &file_proto_log_log_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1292,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{12}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Segment) GetThread() string {
@@ -1208,7 +1343,7 @@ type ScopeRecord struct {
 
 func (x *ScopeRecord) Reset() {
 	*x = ScopeRecord{}
-	mi := &file_proto_log_log_proto_msgTypes[13]
+	mi := &file_proto_log_log_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1220,7 +1355,7 @@ func (x *ScopeRecord) String() string {
 func (*ScopeRecord) ProtoMessage() {}
 
 func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[13]
+	mi := &file_proto_log_log_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1233,7 +1368,7 @@ func (x *ScopeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeRecord.ProtoReflect.Descriptor instead.
 func (*ScopeRecord) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{13}
+	return file_proto_log_log_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ScopeRecord) GetName() string {
@@ -1373,7 +1508,7 @@ var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x19proto/log/placement.proto\x1a\x11proto/op/op.proto\"\x95\x01\n" +
+	"\x13proto/log/log.proto\x12\x0fdormouse.log.v1\x1a\x15proto/log/agent.proto\x1a\x19proto/log/placement.proto\x1a\x11proto/op/op.proto\"\xcc\x01\n" +
 	"\x05Batch\x12\x17\n" +
 	"\atick_ms\x18\x01 \x01(\x04R\x06tickMs\x12\x17\n" +
 	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x1f\n" +
@@ -1381,7 +1516,24 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"auditIndex\x12\x1f\n" +
 	"\vaudit_chain\x18\x04 \x01(\rR\n" +
 	"auditChain\x12\x18\n" +
-	"\acommits\x18\x05 \x03(\fR\acommits\"\xe8\x02\n" +
+	"\acommits\x18\x05 \x03(\fR\acommits\x125\n" +
+	"\bdecision\x18\x06 \x01(\v2\x19.dormouse.log.v1.DecisionR\bdecision\"\xb2\x02\n" +
+	"\bDecision\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
+	"\acommits\x18\x03 \x01(\x04R\acommits\x12\x16\n" +
+	"\x06writes\x18\x04 \x01(\fR\x06writes\x12\x19\n" +
+	"\bdue_tick\x18\x05 \x01(\x04R\adueTick\x12\x19\n" +
+	"\bdue_wall\x18\x06 \x01(\x04R\adueWall\x12\x1b\n" +
+	"\tdue_claim\x18\a \x01(\x04R\bdueClaim\x12\x1d\n" +
+	"\n" +
+	"tick_swept\x18\b \x01(\bR\ttickSwept\x12\x1d\n" +
+	"\n" +
+	"wall_swept\x18\t \x01(\bR\twallSwept\x12\x1f\n" +
+	"\vclaim_swept\x18\n" +
+	" \x01(\bR\n" +
+	"claimSwept\x12\x18\n" +
+	"\atouched\x18\v \x03(\tR\atouched\"\xe8\x02\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x10\n" +
@@ -1513,57 +1665,59 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 	return file_proto_log_log_proto_rawDescData
 }
 
-var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_proto_log_log_proto_goTypes = []any{
 	(*Batch)(nil),           // 0: dormouse.log.v1.Batch
-	(*Commit)(nil),          // 1: dormouse.log.v1.Commit
-	(*Fence)(nil),           // 2: dormouse.log.v1.Fence
-	(*ClusterOp)(nil),       // 3: dormouse.log.v1.ClusterOp
-	(*Pointer)(nil),         // 4: dormouse.log.v1.Pointer
-	(*Member)(nil),          // 5: dormouse.log.v1.Member
-	(*PutMember)(nil),       // 6: dormouse.log.v1.PutMember
-	(*RemoveMember)(nil),    // 7: dormouse.log.v1.RemoveMember
-	(*SetFeatureLevel)(nil), // 8: dormouse.log.v1.SetFeatureLevel
-	(*Outcome)(nil),         // 9: dormouse.log.v1.Outcome
-	(*ThreadMeta)(nil),      // 10: dormouse.log.v1.ThreadMeta
-	(*ForkPoint)(nil),       // 11: dormouse.log.v1.ForkPoint
-	(*Segment)(nil),         // 12: dormouse.log.v1.Segment
-	(*ScopeRecord)(nil),     // 13: dormouse.log.v1.ScopeRecord
-	(*op.Op)(nil),           // 14: dormouse.op.v1.Op
-	(*RenewNodeLease)(nil),  // 15: dormouse.log.v1.RenewNodeLease
-	(*EndNodeLease)(nil),    // 16: dormouse.log.v1.EndNodeLease
-	(*MovePartitions)(nil),  // 17: dormouse.log.v1.MovePartitions
-	(*DrainNode)(nil),       // 18: dormouse.log.v1.DrainNode
-	(*PinPartition)(nil),    // 19: dormouse.log.v1.PinPartition
-	(*EndInstance)(nil),     // 20: dormouse.log.v1.EndInstance
-	(*op.OpResult)(nil),     // 21: dormouse.op.v1.OpResult
-	(*op.Error)(nil),        // 22: dormouse.op.v1.Error
-	(*op.Policy)(nil),       // 23: dormouse.op.v1.Policy
+	(*Decision)(nil),        // 1: dormouse.log.v1.Decision
+	(*Commit)(nil),          // 2: dormouse.log.v1.Commit
+	(*Fence)(nil),           // 3: dormouse.log.v1.Fence
+	(*ClusterOp)(nil),       // 4: dormouse.log.v1.ClusterOp
+	(*Pointer)(nil),         // 5: dormouse.log.v1.Pointer
+	(*Member)(nil),          // 6: dormouse.log.v1.Member
+	(*PutMember)(nil),       // 7: dormouse.log.v1.PutMember
+	(*RemoveMember)(nil),    // 8: dormouse.log.v1.RemoveMember
+	(*SetFeatureLevel)(nil), // 9: dormouse.log.v1.SetFeatureLevel
+	(*Outcome)(nil),         // 10: dormouse.log.v1.Outcome
+	(*ThreadMeta)(nil),      // 11: dormouse.log.v1.ThreadMeta
+	(*ForkPoint)(nil),       // 12: dormouse.log.v1.ForkPoint
+	(*Segment)(nil),         // 13: dormouse.log.v1.Segment
+	(*ScopeRecord)(nil),     // 14: dormouse.log.v1.ScopeRecord
+	(*op.Op)(nil),           // 15: dormouse.op.v1.Op
+	(*RenewNodeLease)(nil),  // 16: dormouse.log.v1.RenewNodeLease
+	(*EndNodeLease)(nil),    // 17: dormouse.log.v1.EndNodeLease
+	(*MovePartitions)(nil),  // 18: dormouse.log.v1.MovePartitions
+	(*DrainNode)(nil),       // 19: dormouse.log.v1.DrainNode
+	(*PinPartition)(nil),    // 20: dormouse.log.v1.PinPartition
+	(*EndInstance)(nil),     // 21: dormouse.log.v1.EndInstance
+	(*op.OpResult)(nil),     // 22: dormouse.op.v1.OpResult
+	(*op.Error)(nil),        // 23: dormouse.op.v1.Error
+	(*op.Policy)(nil),       // 24: dormouse.op.v1.Policy
 }
 var file_proto_log_log_proto_depIdxs = []int32{
-	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
-	14, // 1: dormouse.log.v1.Commit.ops:type_name -> dormouse.op.v1.Op
-	3,  // 2: dormouse.log.v1.Commit.cluster_ops:type_name -> dormouse.log.v1.ClusterOp
-	6,  // 3: dormouse.log.v1.ClusterOp.put_member:type_name -> dormouse.log.v1.PutMember
-	7,  // 4: dormouse.log.v1.ClusterOp.remove_member:type_name -> dormouse.log.v1.RemoveMember
-	8,  // 5: dormouse.log.v1.ClusterOp.set_feature_level:type_name -> dormouse.log.v1.SetFeatureLevel
-	15, // 6: dormouse.log.v1.ClusterOp.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
-	16, // 7: dormouse.log.v1.ClusterOp.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
-	17, // 8: dormouse.log.v1.ClusterOp.move_partitions:type_name -> dormouse.log.v1.MovePartitions
-	18, // 9: dormouse.log.v1.ClusterOp.drain_node:type_name -> dormouse.log.v1.DrainNode
-	19, // 10: dormouse.log.v1.ClusterOp.pin_partition:type_name -> dormouse.log.v1.PinPartition
-	20, // 11: dormouse.log.v1.ClusterOp.end_instance:type_name -> dormouse.log.v1.EndInstance
-	5,  // 12: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	21, // 13: dormouse.log.v1.Outcome.results:type_name -> dormouse.op.v1.OpResult
-	22, // 14: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
-	11, // 15: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
-	12, // 16: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	23, // 17: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	1,  // 0: dormouse.log.v1.Batch.decision:type_name -> dormouse.log.v1.Decision
+	3,  // 1: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
+	15, // 2: dormouse.log.v1.Commit.ops:type_name -> dormouse.op.v1.Op
+	4,  // 3: dormouse.log.v1.Commit.cluster_ops:type_name -> dormouse.log.v1.ClusterOp
+	7,  // 4: dormouse.log.v1.ClusterOp.put_member:type_name -> dormouse.log.v1.PutMember
+	8,  // 5: dormouse.log.v1.ClusterOp.remove_member:type_name -> dormouse.log.v1.RemoveMember
+	9,  // 6: dormouse.log.v1.ClusterOp.set_feature_level:type_name -> dormouse.log.v1.SetFeatureLevel
+	16, // 7: dormouse.log.v1.ClusterOp.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
+	17, // 8: dormouse.log.v1.ClusterOp.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
+	18, // 9: dormouse.log.v1.ClusterOp.move_partitions:type_name -> dormouse.log.v1.MovePartitions
+	19, // 10: dormouse.log.v1.ClusterOp.drain_node:type_name -> dormouse.log.v1.DrainNode
+	20, // 11: dormouse.log.v1.ClusterOp.pin_partition:type_name -> dormouse.log.v1.PinPartition
+	21, // 12: dormouse.log.v1.ClusterOp.end_instance:type_name -> dormouse.log.v1.EndInstance
+	6,  // 13: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
+	22, // 14: dormouse.log.v1.Outcome.results:type_name -> dormouse.op.v1.OpResult
+	23, // 15: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
+	12, // 16: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
+	13, // 17: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
+	24, // 18: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -1573,7 +1727,7 @@ func file_proto_log_log_proto_init() {
 	}
 	file_proto_log_agent_proto_init()
 	file_proto_log_placement_proto_init()
-	file_proto_log_log_proto_msgTypes[3].OneofWrappers = []any{
+	file_proto_log_log_proto_msgTypes[4].OneofWrappers = []any{
 		(*ClusterOp_PutMember)(nil),
 		(*ClusterOp_RemoveMember)(nil),
 		(*ClusterOp_SetFeatureLevel)(nil),
@@ -1590,7 +1744,7 @@ func file_proto_log_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_log_proto_rawDesc), len(file_proto_log_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

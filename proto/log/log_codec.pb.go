@@ -24,6 +24,9 @@ func (m *Batch) EncodedSize() int {
 	n += protocode.SizeInt(3, m.AuditIndex)
 	n += protocode.SizeInt(4, m.AuditChain)
 	n += protocode.SizeTexts(5, m.Commits)
+	if m.Decision != nil {
+		n += protocode.SizeMessage(6, m.Decision.EncodedSize())
+	}
 	return n
 }
 
@@ -34,6 +37,9 @@ func (m *Batch) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	if m.Decision != nil {
+		i = protocode.PutMessage(b, m.Decision.EncodeBackward(b[:i]), i, 6)
+	}
 	i = protocode.PutTexts(b, i, 5, m.Commits)
 	i = protocode.PutInt(b, i, 4, m.AuditChain)
 	i = protocode.PutInt(b, i, 3, m.AuditIndex)
@@ -62,6 +68,98 @@ func (m *Batch) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = protocode.Int(&f, &m.AuditChain)
 		case 5:
 			err = f.BytesList(&m.Commits)
+		case 6:
+			err = protocode.Sub(&f, &m.Decision)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *Decision) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *Decision) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeInt(1, m.Index)
+	n += protocode.SizeInt(2, m.Term)
+	n += protocode.SizeInt(3, m.Commits)
+	n += protocode.SizeText(4, m.Writes)
+	n += protocode.SizeInt(5, m.DueTick)
+	n += protocode.SizeInt(6, m.DueWall)
+	n += protocode.SizeInt(7, m.DueClaim)
+	n += protocode.SizeBool(8, m.TickSwept)
+	n += protocode.SizeBool(9, m.WallSwept)
+	n += protocode.SizeBool(10, m.ClaimSwept)
+	n += protocode.SizeTexts(11, m.Touched)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *Decision) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutTexts(b, i, 11, m.Touched)
+	i = protocode.PutBool(b, i, 10, m.ClaimSwept)
+	i = protocode.PutBool(b, i, 9, m.WallSwept)
+	i = protocode.PutBool(b, i, 8, m.TickSwept)
+	i = protocode.PutInt(b, i, 7, m.DueClaim)
+	i = protocode.PutInt(b, i, 6, m.DueWall)
+	i = protocode.PutInt(b, i, 5, m.DueTick)
+	i = protocode.PutText(b, i, 4, m.Writes)
+	i = protocode.PutInt(b, i, 3, m.Commits)
+	i = protocode.PutInt(b, i, 2, m.Term)
+	i = protocode.PutInt(b, i, 1, m.Index)
+	return i
+}
+
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *Decision) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *Decision) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = protocode.Int(&f, &m.Index)
+		case 2:
+			err = protocode.Int(&f, &m.Term)
+		case 3:
+			err = protocode.Int(&f, &m.Commits)
+		case 4:
+			err = f.Bytes(&m.Writes)
+		case 5:
+			err = protocode.Int(&f, &m.DueTick)
+		case 6:
+			err = protocode.Int(&f, &m.DueWall)
+		case 7:
+			err = protocode.Int(&f, &m.DueClaim)
+		case 8:
+			err = f.Bool(&m.TickSwept)
+		case 9:
+			err = f.Bool(&m.WallSwept)
+		case 10:
+			err = f.Bool(&m.ClaimSwept)
+		case 11:
+			err = f.Strings(&m.Touched)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -1,15 +1,18 @@
-package fsm
+// Package watch has those who wait for the state machine: for changes of rows, and for entries.
+package watch
 
 import (
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 )
 
-// watches are the subscriptions to changes of rows and scopes.
-type watches struct {
+// Rows are the subscriptions to changes of rows and scopes. The zero value has none. It may be used
+// concurrently.
+type Rows struct {
 	count atomic.Int64
 	mu    sync.Mutex
 	rows  map[string]map[chan struct{}]bool // :: row key → channels to signal; guarded by mu
@@ -18,22 +21,22 @@ type watches struct {
 // WatchThread signals after each entry that changed the thread; signals that follow each other
 // closely are merged. Read a view after each signal, and once after WatchThread has returned.
 // cancel ends the watch; the channel is never closed.
-func (w *watches) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
+func (w *Rows) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
 	return w.add(kv.IDKey(kv.KindThread, scope, thread))
 }
 
 // WatchClaim is WatchThread for a claim. A claim that expires is signalled by the entry that
 // removes it.
-func (w *watches) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
+func (w *Rows) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
 	return w.add(kv.IDKey(kv.KindClaim, scope, claim))
 }
 
 // WatchChanges is WatchThread for all changes in a scope.
-func (w *watches) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
+func (w *Rows) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
 	return w.add(kv.FeedKey(scope))
 }
 
-func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
+func (w *Rows) add(key string) (changed <-chan struct{}, cancel func()) {
 	signal := make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,8 +59,18 @@ func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
 	})
 }
 
-// wake signals the watchers of the touched rows and scopes.
-func (w *watches) wake(touched []string) {
+// WatchEndings signals after each entry that erased an instance: see WatchThread.
+func (w *Rows) WatchEndings() (changed <-chan struct{}, cancel func()) {
+	return w.add(erasure.EndingsKey)
+}
+
+// WatchDueTimers signals after each entry that made a timer due: see WatchThread.
+func (w *Rows) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
+	return w.add(kv.TimersDueKey)
+}
+
+// Wake signals the watchers of the touched rows and scopes.
+func Wake(w *Rows, touched []string) {
 	if len(touched) == 0 || w.count.Load() == 0 {
 		return
 	}
@@ -76,8 +89,8 @@ func (w *watches) wake(touched []string) {
 	}
 }
 
-// wakeAll signals all watchers: the whole state may have been replaced.
-func (w *watches) wakeAll() {
+// WakeAll signals all watchers: the whole state may have been replaced.
+func WakeAll(w *Rows) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, signals := range w.rows {

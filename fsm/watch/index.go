@@ -1,19 +1,20 @@
-package fsm
+package watch
 
 import (
 	"context"
 	"sync"
 )
 
-// waiters are the goroutines that wait for an index to be applied.
-type waiters struct {
+// Index has the goroutines that wait for an entry to be applied. The zero value has none. It may be
+// used concurrently.
+type Index struct {
 	mu      sync.Mutex
 	applied uint64                   // guarded by mu
 	waiting map[chan struct{}]uint64 // :: closed once applied → index; guarded by mu
 }
 
-// wake releases the waiters of indexes up to applied.
-func (w *waiters) wake(applied uint64) {
+// Wake releases the waiters of indexes up to applied.
+func (w *Index) Wake(applied uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.applied = applied
@@ -25,10 +26,8 @@ func (w *waiters) wake(applied uint64) {
 	}
 }
 
-// WaitApplied returns once a view would see the entry at index, or when ctx
-// ends, with its error.
-func (m *Machine) WaitApplied(ctx context.Context, index uint64) error {
-	w := &m.waiters
+// Wait returns once Wake was called with an index or a later one, or when ctx ends, with its error.
+func (w *Index) Wait(ctx context.Context, index uint64) error {
 	w.mu.Lock()
 	if index <= w.applied {
 		w.mu.Unlock()

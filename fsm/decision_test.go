@@ -1,0 +1,169 @@
+package fsm_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/raft"
+	"pgregory.net/rapid"
+
+	"dormouse/agent"
+	"dormouse/fsm"
+	"dormouse/fsm/command"
+	"dormouse/fsm/kv"
+	"dormouse/storage"
+)
+
+// holdsDecision reports whether an entry holds a decision in place of commits.
+func holdsDecision(tb testing.TB, e *raft.Log) bool {
+	tb.Helper()
+	b, _, err := command.Unpack(e.Data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.Decision != nil
+}
+
+// rowSums returns a sum for each kind of rows but that of the progress, whose chain is over the
+// entries.
+func rowSums(tb testing.TB, m *fsm.Machine) map[string]fsm.Sum {
+	tb.Helper()
+	v := m.View()
+	defer v.Close()
+	_, sums, err := v.StateSum(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	byKind := map[string]fsm.Sum{}
+	for _, s := range sums {
+		byKind[s.Kind] = s
+	}
+	delete(byKind, kv.KindName("\x00"))
+	return byKind
+}
+
+// TestADecisionIsWhatEachReplicaWouldDecide feeds the same commits to a machine whose entries hold
+// decisions, and to one whose entries hold commits: the outcomes and the rows are equal.
+func TestADecisionIsWhatEachReplicaWouldDecide(t *testing.T) {
+	decisions := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		r, each := newSubject(t), openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), EachDecides: true})
+		defer r.close()
+		defer each.close()
+		r.record()
+		each.record()
+		m := newModel()
+		g := &generator{model: m}
+		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
+			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
+			another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
+			if another {
+				r.lead()
+			}
+			each.term, each.tick, each.wall = r.term, r.tick, r.wall
+			m.expire(r.wall)
+			m.pass(r.tick, another)
+			var commits []agent.Commit
+			for range rapid.IntRange(1, 3).Draw(rt, "commits") {
+				commits = append(commits, g.commit(rt))
+			}
+			decided := r.batch(commits...)
+			for i, d := range decided {
+				judge(rt, m, commits[i], d)
+			}
+			if holdsDecision(t, r.log[len(r.log)-1]) {
+				decisions++
+			}
+			if diff := cmp.Diff(each.batch(commits...), decided); diff != "" {
+				rt.Fatalf("commits that each replica decides (-), and that the leader decides (+):\n%s", diff)
+			}
+			if diff := cmp.Diff(rowSums(t, each.machine), rowSums(t, r.machine)); diff != "" {
+				rt.Fatalf("rows after commits that each replica decides (-), and that the leader decides (+):\n%s", diff)
+			}
+		}
+	})
+	if decisions == 0 {
+		t.Error("no entry held a decision")
+	}
+}
+
+// A decision holds for the place in the log that its leader expected. Anywhere else no replica
+// applies its commits, and the leader says so.
+func TestADecisionHoldsOnlyAtItsPlace(t *testing.T) {
+	put := func(key string) agent.Commit {
+		return agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: key, Bytes: []byte("x")}}}
+	}
+	for name, c := range map[string]struct {
+		between     bool   // another entry of commits comes first
+		index, term uint64 // beyond those that the leader expected
+		applied     bool
+	}{
+		"at its place":                   {applied: true},
+		"after an entry of Raft":         {index: 1},
+		"in another term":                {term: 1},
+		"after an entry of commits":      {between: true, index: 1},
+		"in place of an entry of a term": {between: true, index: 1, term: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newSubject(t)
+			r.record()
+			r.batch(put("before"))
+			entry := &raft.Log{
+				Type: raft.LogCommand, Index: r.index + 1 + c.index, Term: r.term + c.term,
+				Data: r.machine.Pack(r.index+1, r.term, r.tick, r.wall, r.encode(put("a"), put("b"))),
+			}
+			if !holdsDecision(t, entry) {
+				t.Fatal("the entry holds commits")
+			}
+			follower := openPeer(t, storage.MemFS())
+			if c.between {
+				other := openPeer(t, storage.MemFS()) // it leads, and packs an entry of commits
+				other.apply(t, r.log...)
+				r.index++
+				r.replay(&raft.Log{Type: raft.LogCommand, Index: r.index, Term: r.term, Data: other.Pack(0, 0, r.tick, r.wall, r.encode(put("c")))})
+			}
+			r.index = entry.Index
+			for _, d := range r.replay(entry) {
+				if c.applied != (d.Err == nil) || d.Err != nil && (d.Err.Code != agent.CodeUnavailable || d.Err.Final) {
+					t.Errorf("a commit was decided as %+v", d)
+				}
+			}
+			follower.apply(t, r.log...)
+			if follower.hash(t) != r.hash() {
+				t.Error("a follower has other rows than the leader")
+			}
+			if _, found := rowSums(t, r.machine)[kv.KindName(kv.KindValue)]; !found {
+				t.Fatal("no value was stored")
+			}
+			values := rowSums(t, r.machine)[kv.KindName(kv.KindValue)].Rows
+			want := uint64(1)
+			if c.applied {
+				want = 3
+			}
+			if c.between {
+				want++
+			}
+			if values != want {
+				t.Errorf("%d values are stored, want %d", values, want)
+			}
+		})
+	}
+}
+
+// A machine that has not decided an entry, such as a leader after a restart, applies it, and does
+// not know the outcomes.
+func TestADecisionOfAnotherReplicaIsAppliedWithoutOutcomes(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.batch(agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "a", Bytes: []byte("x")}}})
+	follower := openPeer(t, storage.MemFS())
+	follower.apply(t, r.log[:len(r.log)-1]...)
+	last := r.log[len(r.log)-1]
+	if decided := follower.Apply(last).([]agent.Decided); len(decided) != 1 || decided[0].Err == nil || decided[0].Err.Code != agent.CodeUnknown {
+		t.Errorf("the follower tells %+v", decided)
+	}
+	if follower.hash(t) != r.hash() {
+		t.Error("the follower has other rows")
+	}
+}
