@@ -17,7 +17,7 @@ import (
 
 // featureLevelMax is the highest feature level that this version supports. The cluster's own level
 // is replicated, and rises once all members support it.
-const featureLevelMax uint32 = txn.TokensLevel
+const featureLevelMax uint32 = txn.DecisionLevel
 
 // FeatureLevelMax is the level that a member reports: see layout.Member.
 const FeatureLevelMax = featureLevelMax

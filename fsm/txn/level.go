@@ -29,9 +29,9 @@ const MetadataLevel = 8
 // and scopes may have the default policy.
 const LimitsLevel = 8
 
-// DecisionLevel is the feature level from which on entries may hold what the leader has decided.
-const DecisionLevel = 8
-
 // DeadlineLevel is the feature level from which on a review that expires is decided at its
 // deadline, as reads show it before an entry records it, and not at the time of that entry.
 const DeadlineLevel = 8
+
+// DecisionLevel is the feature level from which on entries may hold what the leader has decided.
+const DecisionLevel = 9
