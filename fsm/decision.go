@@ -3,6 +3,7 @@ package fsm
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
@@ -120,12 +121,8 @@ func applyDecision(m *Machine, index, term uint64, p *logpb.Batch, own *decision
 	case d.Index != index || d.Term != term || p.AuditIndex != m.progress.Index:
 		// Another entry has come before this one, which Raft or another leader has added.
 		forgetDecision(m)
-		decided := make([]agent.Decided, d.Commits)
-		for i := range decided {
-			decided[i] = agent.Decided{Err: agent.Errorf(agent.CodeUnavailable, "another log entry came first: retry")}
-		}
 		_, err := m.applyBatch(index, term, &logpb.Batch{TickMs: p.TickMs, WallMs: p.WallMs})
-		return decided, err
+		return allAre(d, agent.Errorf(agent.CodeUnavailable, "another log entry came first: retry")), err
 	case own != nil:
 		m.decision = nil
 		defer own.writes.Close()
@@ -134,7 +131,8 @@ func applyDecision(m *Machine, index, term uint64, p *logpb.Batch, own *decision
 		return own.decided, own.batch.write(own.writes, m.rows.Settle)
 	default:
 		forgetDecision(m)
-		return unknown(d), applyOthers(m, index, term, p)
+		err := applyOthers(m, index, term, p)
+		return allAre(d, agent.Errorf(agent.CodeUnknown, "this node applied the commit, and did not decide it")), err
 	}
 }
 
@@ -160,11 +158,7 @@ func applyOthers(m *Machine, index, term uint64, p *logpb.Batch) error {
 	return b.write(writes, m.rows.SettleOthers)
 }
 
-// unknown returns what a replica tells that has not decided an entry itself.
-func unknown(d *logpb.Decision) []agent.Decided {
-	decided := make([]agent.Decided, d.Commits)
-	for i := range decided {
-		decided[i] = agent.Decided{Err: agent.Errorf(agent.CodeUnknown, "this node applied the commit, and did not decide it")}
-	}
-	return decided
+// allAre returns one error as the outcome of each commit.
+func allAre(d *logpb.Decision, err *agent.Error) []agent.Decided {
+	return slices.Repeat([]agent.Decided{{Err: err}}, int(d.Commits))
 }
