@@ -43,7 +43,6 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.Index)
 	}
 	b := openBatch(m, index, term, p)
-	b.Progress.Chain = m.chainNext
 	if err := b.openTerm(); err != nil {
 		return nil, fmt.Errorf("open term %d: %w", term, err)
 	}
@@ -62,7 +61,7 @@ func openBatch(m *Machine, index, term uint64, p *logpb.Batch) *batch {
 	m.rows.Open(m.gen.engine)
 	return &batch{
 		Entry: &txn.Entry{
-			Progress: m.progress.Next(index, term, p.TickMs, p.WallMs, 0),
+			Progress: m.progress.Next(index, term, p.TickMs, p.WallMs),
 			Rows:     m.rows,
 			Scopes:   map[string]txn.ScopeState{},
 			Due:      m.due,
@@ -143,6 +142,7 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 	if b.Deletions != m.deletions {
 		m.deletionChanges.Add(1)
 	}
+	b.Progress.Chain = m.chainNext
 	b.Progress.Write(writes)
 	if err := m.gen.engine.Commit(writes); err != nil {
 		return err

@@ -126,7 +126,6 @@ func applyDecision(m *Machine, index, term uint64, p *logpb.Batch, own *decision
 	case own != nil:
 		m.decision = nil
 		defer own.writes.Close()
-		own.batch.Progress.Chain = m.chainNext
 		m.gen.warm.Begin(m.rows)
 		return own.decided, own.batch.write(own.writes, m.rows.Settle)
 	default:
@@ -146,7 +145,6 @@ func applyOthers(m *Machine, index, term uint64, p *logpb.Batch) error {
 	}
 	defer writes.Close()
 	b := openBatch(m, index, term, p)
-	b.Progress.Chain = m.chainNext
 	b.Due = txn.DueTimes{
 		Tick: d.DueTick, Wall: d.DueWall, Claim: d.DueClaim,
 		TickSwept: d.TickSwept, WallSwept: d.WallSwept, ClaimSwept: d.ClaimSwept,

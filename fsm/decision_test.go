@@ -2,7 +2,6 @@ package fsm_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/raft"
@@ -56,18 +55,8 @@ func TestADecisionIsWhatEachReplicaWouldDecide(t *testing.T) {
 		m := newModel()
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
-			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
-			another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
-			if another {
-				r.lead()
-			}
+			commits := g.entry(rt, r)
 			each.term, each.tick, each.wall = r.term, r.tick, r.wall
-			m.expire(r.wall)
-			m.pass(r.tick, another)
-			var commits []agent.Commit
-			for range rapid.IntRange(1, 3).Draw(rt, "commits") {
-				commits = append(commits, g.commit(rt))
-			}
 			decided := r.batch(commits...)
 			for i, d := range decided {
 				judge(rt, m, commits[i], d)

@@ -74,7 +74,7 @@ type Machine struct {
 	// applying is held while an entry is applied or decided, and while a snapshot replaces the state.
 	applying sync.Mutex
 	// The next fields are guarded by applying. chainNext is the chain including the entry that is being
-	// applied: Apply sets it, applyBatch writes it. decision is the entry that Pack has decided last,
+	// applied: Apply sets it, write stores it. decision is the entry that Pack has decided last,
 	// until another is decided or applied; its changes are in rows.
 	decision  *decision
 	hot       *kv.ApplyCache

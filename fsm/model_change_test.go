@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -171,17 +170,7 @@ func TestTheFeedTellsAllThatTheModelDoes(t *testing.T) {
 		g, f := &generator{model: m}, &follower{picture: map[string]Standing{}, answered: map[uint64]bool{}, next: r.index + 1}
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
-			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
-			another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
-			if another {
-				r.lead()
-			}
-			m.expire(r.wall)
-			m.pass(r.tick, another)
-			var commits []agent.Commit
-			for range rapid.IntRange(0, 3).Draw(rt, "commits") {
-				commits = append(commits, g.commit(rt))
-			}
+			commits := g.entry(rt, r)
 			decided := r.batch(commits...)
 			for i, d := range decided {
 				judge(rt, m, commits[i], d)

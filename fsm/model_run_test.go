@@ -91,6 +91,22 @@ var (
 	seals          = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute})
 )
 
+// entry lets time pass for the subject and the model, perhaps under another leader, and draws the
+// commits of the next entry.
+func (g *generator) entry(rt *rapid.T, r *subject) (commits []agent.Commit) {
+	r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
+	another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
+	if another {
+		r.lead()
+	}
+	g.model.expire(r.wall)
+	g.model.pass(r.tick, another)
+	for range rapid.IntRange(0, 3).Draw(rt, "commits") {
+		commits = append(commits, g.commit(rt))
+	}
+	return commits
+}
+
 // near draws a number about n, or nil.
 func near(t *rapid.T, n uint64) *uint64 {
 	switch rapid.IntRange(0, 5).Draw(t, "near") {
@@ -379,17 +395,7 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		}
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
-			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))
-			another := rapid.IntRange(0, 4).Draw(rt, "another leads") == 0
-			if another {
-				r.lead()
-			}
-			m.expire(r.wall)
-			m.pass(r.tick, another)
-			var commits []agent.Commit
-			for range rapid.IntRange(0, 3).Draw(rt, "commits") {
-				commits = append(commits, g.commit(rt))
-			}
+			commits := g.entry(rt, r)
 			for i, d := range r.batch(commits...) {
 				judge(rt, m, commits[i], d)
 			}

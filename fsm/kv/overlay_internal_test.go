@@ -19,7 +19,7 @@ func TestAnOverlayGivesTheMemoryOfALargeEntryBack(t *testing.T) {
 				o.Rollback(mark)
 			}
 			o.Settle()
-			if got := cap(o.undo); got > changesKeptMax || len(o.rows) > 0 || o.Size() != 0 {
+			if got := cap(o.rows); got > changesKeptMax || len(o.rows) > 0 || o.Size() != 0 {
 				t.Errorf("the overlay has memory for %d changes, %d rows, and counts %d bytes", got, len(o.rows), o.Size())
 			}
 		})

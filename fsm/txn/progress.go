@@ -65,7 +65,7 @@ func (p Progress) Write(b *storage.Batch) {
 }
 
 // Next returns the progress after an entry with the leader's stamps. Time does not decrease if the
-// clock of a new leader is behind.
-func (p Progress) Next(index, term, tick uint64, wall int64, chain uint32) Progress {
-	return Progress{Index: index, Term: term, Tick: max(p.Tick, tick), Wall: max(p.Wall, wall), Chain: chain}
+// clock of a new leader is behind. Its chain is not known before the entry is.
+func (p Progress) Next(index, term, tick uint64, wall int64) Progress {
+	return Progress{Index: index, Term: term, Tick: max(p.Tick, tick), Wall: max(p.Wall, wall)}
 }
