@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -24,6 +26,47 @@ func TestARefusedChangeOfMembersSpeaksOfNoThread(t *testing.T) {
 	for _, want := range []string{"stored rev 0", "load the thread again"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %q", want, out.String())
+		}
+	}
+}
+
+// TestADocumentOfAnErrorHasEveryFact sets each field of a refusal to a value of its own, and looks for it.
+func TestADocumentOfAnErrorHasEveryFact(t *testing.T) {
+	refused := &agent.Error{Code: agent.CodeConflict}
+	facts := map[string]any{}
+	fields := reflect.ValueOf(refused).Elem()
+	for i := range fields.NumField() {
+		name, field := fields.Type().Field(i).Name, fields.Field(i)
+		switch field.Interface().(type) {
+		case bool: // whether another attempt can help: the exit code says it
+		case agent.Code:
+		case string:
+			field.SetString("the " + name)
+			facts[name] = field.String()
+		case int, int64:
+			field.SetInt(int64(1000 + i))
+			facts[name] = float64(1000 + i)
+		case uint64:
+			field.SetUint(uint64(1000 + i))
+			facts[name] = float64(1000 + i)
+		default:
+			t.Fatalf("the field %s has the type %s, which this test cannot set", name, field.Type())
+		}
+	}
+
+	var out bytes.Buffer
+	(&kit.App{Stderr: &out, Output: kit.OutputJSON}).Explain(refused)
+	var document struct{ Error map[string]any }
+	if err := json.Unmarshal(out.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	told := map[any]bool{}
+	for _, value := range document.Error {
+		told[value] = true
+	}
+	for name, value := range facts {
+		if !told[value] {
+			t.Errorf("no %s, %v, in %s", name, value, out.Bytes())
 		}
 	}
 }

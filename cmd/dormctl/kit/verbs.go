@@ -44,6 +44,9 @@ type errorDoc struct {
 	Thread       string `json:"thread,omitempty"`
 	Seq          uint64 `json:"seq,omitempty"`
 	Incarnation  uint64 `json:"incarnation,omitempty"`
+	Floor        uint64 `json:"floor,omitempty"`
+	State        string `json:"state,omitempty"`
+	ExpiresAt    int64  `json:"expires_at,omitempty"`
 	RetryAfterMS int64  `json:"retry_after_ms,omitempty"`
 }
 
@@ -59,7 +62,8 @@ func (a *App) errorOf(err error) errorDoc {
 		doc.Code, doc.Message = string(e.Code), e.Detail
 		doc.Field, doc.Reason, doc.Limit, doc.RetryAfterMS = e.Field, e.Reason, e.Limit, e.RetryAfterMS
 		doc.Rev, doc.Revision, doc.Epoch, doc.Holder = e.Rev, e.Revision, e.Epoch, e.Holder
-		doc.Head, doc.Thread, doc.Seq, doc.Incarnation = e.Head, e.Thread, e.Seq, e.Incarnation
+		doc.Head, doc.Thread, doc.Seq, doc.Incarnation, doc.Floor = e.Head, e.Thread, e.Seq, e.Incarnation, e.Floor
+		doc.State, doc.ExpiresAt = e.State, e.ExpiresAt
 		if e.Op >= 0 {
 			doc.Op = &e.Op
 		}
