@@ -121,6 +121,7 @@ func applyDecision(m *Machine, index, term uint64, p *logpb.Batch, own *decision
 	case d.Index != index || d.Term != term || p.AuditIndex != m.progress.Index:
 		// Another entry has come before this one, which Raft or another leader has added.
 		forgetDecision(m)
+		m.Counters.Displaced.Add(1)
 		_, err := m.applyBatch(index, term, &logpb.Batch{TickMs: p.TickMs, WallMs: p.WallMs})
 		return allAre(d, agent.Errorf(agent.CodeUnavailable, "another log entry came first: retry")), err
 	case own != nil:

@@ -122,6 +122,9 @@ func TestADecisionHoldsOnlyAtItsPlace(t *testing.T) {
 			if follower.hash(t) != r.hash() {
 				t.Error("a follower has other rows than the leader")
 			}
+			if displaced := r.machine.Counters.Displaced.Load() == 1; displaced == c.applied {
+				t.Errorf("an entry was displaced: %v", displaced)
+			}
 			if _, found := rowSums(t, r.machine)[kv.KindName(kv.KindValue)]; !found {
 				t.Fatal("no value was stored")
 			}

@@ -14,10 +14,11 @@ var machineCounters = []struct {
 	desc  *prometheus.Desc
 	value func(*fsm.Machine) uint64
 }{
-	{describeMachine("answered_total", "Commits that were sent again and answered from the dedup table."), func(m *fsm.Machine) uint64 { return m.Counters.Answered.Load() }},
-	{describeMachine("shared_fences_total", "Fences that were checked for commits which shared their log entry with others."), func(m *fsm.Machine) uint64 { return m.Counters.SharedFences.Load() }},
+	{describeMachine("answered_total", "Commits that were sent again and answered from the dedup table, on the node that decided them."), func(m *fsm.Machine) uint64 { return m.Counters.Answered.Load() }},
+	{describeMachine("shared_fences_total", "Fences that were checked for commits which shared their log entry with others, on the node that decided them."), func(m *fsm.Machine) uint64 { return m.Counters.SharedFences.Load() }},
 	{describeMachine("leases_ended_total", "Leases of nodes and hosts that expired."), func(m *fsm.Machine) uint64 { return m.Counters.LeasesEnded.Load() }},
 	{describeMachine("drained_total", "Partitions that moved to another node after they were drained."), func(m *fsm.Machine) uint64 { return m.Counters.Drained.Load() }},
+	{describeMachine("displaced_entries_total", "Log entries whose commits were refused, since another entry took the place that they were decided for."), func(m *fsm.Machine) uint64 { return m.Counters.Displaced.Load() }},
 }
 
 func describeMachine(name, what string) *prometheus.Desc {

@@ -9,4 +9,5 @@ type Counters struct {
 	SharedFences atomic.Uint64 // fences of commits that shared their entry with others, where this replica decided
 	LeasesEnded  atomic.Uint64 // node leases that expired
 	Drained      atomic.Uint64 // partitions that moved to another node after they were drained
+	Displaced    atomic.Uint64 // entries whose commits were refused, since they were decided for another place in the log
 }

@@ -142,7 +142,8 @@ func (c *coverage) sample(e history.Event) {
 	n.last = s
 }
 
-// replicated sets the counts of what all replicas count alike: to the sum of the node that saw most.
+// replicated sets the counts of what several replicas count: to the sum of the node that counted most.
+// Of what is decided, each replica counts all or those that it decided, by raft.decide.
 func (c *coverage) replicated() {
 	for _, n := range c.nodes {
 		for met, sum := range n.sums {
