@@ -1,6 +1,8 @@
 package node
 
 import (
+	"hash/fnv"
+
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,9 +16,21 @@ func MemoryPlan(c config.Config) memory.Plan {
 	return memory.Divide(memory.Find(c.Storage.MemoryBytes()), c.Storage.CacheBytes)
 }
 
-// caches returns the bounds of the state machine's caches.
-func caches(p memory.Plan) fsm.Caches {
-	return fsm.Caches{Engine: p.Engine, MemTable: p.MemTable, ApplyRows: p.ApplyRows, ReadRows: p.ReadRows, Indexes: p.Indexes}
+// caches returns the bounds of the caches of a node's state machine.
+func caches(p memory.Plan, node string) fsm.Caches {
+	return fsm.Caches{Engine: p.Engine, MemTable: memTableOf(p.MemTable, node), ApplyRows: p.ApplyRows, ReadRows: p.ReadRows, Indexes: p.Indexes}
+}
+
+// memTableSteps is how many sizes of memtables there are.
+const memTableSteps = 64
+
+// memTableOf returns the size of a node's memtables: by its name, more than three quarters of the
+// most and no more than that. All nodes apply the same entries, so with memtables of one size they
+// would flush at the same time, and writes would wait for all of them.
+func memTableOf(most uint64, node string) uint64 {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(node)) // never fails
+	return most - most/4*uint64(sum.Sum32()%memTableSteps)/memTableSteps
 }
 
 // logMemory logs the plan, for operators.

@@ -152,7 +152,7 @@ func (n *Node) openMachine() error {
 		return err
 	}
 	n.machine, err = fsm.Open(fsm.Options{
-		Dir: state, FS: fs, Caches: caches(n.memory), ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
+		Dir: state, FS: fs, Caches: caches(n.memory, c.Node.ID), ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
 		EachDecides: n.o.Config.Raft.Decide == config.DecideEach,
 	})
 	return fault("open the state machine", err, codeFailed)
