@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
@@ -113,7 +111,7 @@ func (c *Client) attempt(ctx context.Context, url string, r *request) attempt {
 	}}))
 	res, err := c.web.Do(req)
 	if err != nil {
-		sent := connected.Load() > 0 || !neverSent(err)
+		sent := connected.Load() > 0
 		return attempt{err: lost(sent, err), sent: sent, open: sent, after: restMin}
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read whole, or the connection is broken
@@ -161,12 +159,6 @@ func lost(sent bool, err error) error {
 		return agent.Errorf(agent.CodeUnknown, "no answer: %v", err)
 	}
 	return agent.Errorf(agent.CodeUnavailable, "no connection: %v", err)
-}
-
-// neverSent reports whether there was no connection for the request.
-func neverSent(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // refusedBy returns what a problem says about the attempt.

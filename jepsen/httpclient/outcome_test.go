@@ -136,6 +136,25 @@ func TestANodeThatIsAwayIsPassedOver(t *testing.T) {
 	}
 }
 
+// A node to which no connection came until the time ran out got no request.
+func TestANodeThatIsNotReachedInTimeGotNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := httpclient.New(httpclient.Options{
+			URLs: func() []string { return []string{"http://n1"} }, ID: "c",
+			Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			}},
+		})
+		defer client.Close() //nolint:errcheck // there are no calls
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := client.In("s").PutValue(ctx, agent.PutValue{Key: "k"}); agent.CodeOf(err) != agent.CodeUnavailable {
+			t.Errorf("the outcome is %v", err)
+		}
+	})
+}
+
 // A node that ends within a call may have applied it, although the port is closed when
 // the transport asks again.
 func TestANodeThatEndsWithinACallLeavesItOpen(t *testing.T) {
