@@ -1,13 +1,14 @@
 package storage_test
 
 import (
+	"bytes"
 	"testing"
 
 	"dormouse/storage"
 )
 
 // The encoding of a batch writes what the batch would. A damaged one is refused.
-func TestABatchOutlivesItsEncoding(t *testing.T) {
+func TestAnEncodingOutlivesItsBatch(t *testing.T) {
 	engine, err := storage.Open(t.TempDir(), storage.Options{FS: storage.Disk, Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +22,7 @@ func TestABatchOutlivesItsEncoding(t *testing.T) {
 	batch.DeleteRange([]byte("b"), []byte("d"))
 	batch.Set([]byte("a"), []byte("1"))
 	batch.Delete([]byte("e"))
-	encoding := append([]byte(nil), batch.Encoding()...)
+	encoding := bytes.Clone(batch.Encoding())
 	batch.Close()
 
 	again, err := engine.DecodeBatch(encoding)

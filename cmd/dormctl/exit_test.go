@@ -38,7 +38,7 @@ func TestADocumentOfAnErrorHasEveryFact(t *testing.T) {
 	for i := range fields.NumField() {
 		name, field := fields.Type().Field(i).Name, fields.Field(i)
 		switch field.Interface().(type) {
-		case bool: // whether another attempt can help: the exit code says it
+		case bool: // Final is for the client library, which decides by it whether to try again
 		case agent.Code:
 		case string:
 			field.SetString("the " + name)

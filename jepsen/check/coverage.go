@@ -143,7 +143,8 @@ func (c *coverage) sample(e history.Event) {
 }
 
 // replicated sets the counts of what several replicas count: to the sum of the node that counted most.
-// Of what is decided, each replica counts all or those that it decided, by raft.decide.
+// With raft.decide = leader a replica counts only answers and fences that it decided itself, so the sum
+// may be less than what the run met, and never more.
 func (c *coverage) replicated() {
 	for _, n := range c.nodes {
 		for met, sum := range n.sums {
