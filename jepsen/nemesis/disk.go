@@ -20,7 +20,10 @@ var failing = fault{
 		{name: "slow syncs", nodesMin: 1, shortest: 3 * time.Second, longest: 10 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(a *act, d *disk.Disk) { d.SlowSync(a.millis(20, 800)) })},
 		{name: "hangs", nodesMin: 1, shortest: 15 * time.Second, longest: 20 * time.Second, mends: 2 * time.Second, begin: sicken(endsItself, func(_ *act, d *disk.Disk) { d.Hang(true) })},
 		{name: "hangs for a moment", nodesMin: 1, shortest: 500 * time.Millisecond, longest: 5 * time.Second, mends: 2 * time.Second, begin: sicken(runsOn, func(_ *act, d *disk.Disk) { d.Hang(true) })},
-		{name: "a leader hangs, cut off", nodesMin: 3, shortest: 5 * time.Second, longest: 8 * time.Second, mends: 2 * time.Second, begin: forget},
+		{name: "a leader hangs, cut off", nodesMin: 3, shortest: 2500 * time.Millisecond, longest: 3500 * time.Millisecond, mends: 7 * time.Second, begin: hangApart(false)},
+		{name: "a leader hangs, cut off with one that does not vote", nodesMin: 4, shortest: 2500 * time.Millisecond, longest: 3500 * time.Millisecond, mends: 10 * time.Second, begin: hangApart(true)},
+		{name: "a leader hangs, paused until there is another", nodesMin: 3, shortest: 2 * time.Second, longest: 5 * time.Second, mends: 4 * time.Second, begin: hangPaused},
+		{name: "a leader hangs, and ends with those that heard it", nodesMin: 3, shortest: 4 * time.Second, longest: 8 * time.Second, mends: 5 * time.Second, begin: endUnwritten},
 	},
 }
 
@@ -58,32 +61,6 @@ func sicken(expect ending, do func(a *act, d *disk.Disk)) func(ctx context.Conte
 			return a.run(ctx, h)
 		}, nil
 	}
-}
-
-// forget hangs the leader's writes, but not its reads, and cuts it off from the nodes,
-// for less time than makes it end itself. If it writes its entries before it sends them
-// (raft.leader_write), its Raft waits for the disk and does not notice that there is a
-// new leader, while its own clients still send it requests. If the network cannot be
-// cut, the fault only hangs the writes.
-func forget(ctx context.Context, a *act) (undo, error) {
-	h := a.leader(ctx)
-	release, err := a.claim(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	a.begins("%s", h.Name())
-	h.Disk().Slow(time.Minute)
-	if a.wires != nil {
-		a.cut([]string{h.Name()}, a.others(h), testbed.AllPorts)
-	}
-	return func(ctx context.Context) error {
-		defer release()
-		h.Disk().Heal()
-		if a.wires != nil {
-			a.wires.remove(a.N)
-		}
-		return a.run(ctx, h)
-	}, nil
 }
 
 // settleMax bounds the time in which a node ends once its disk is healed: a process

@@ -25,18 +25,24 @@ var losing = fault{
 // end of the run.
 func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(error), err error) {
 	h = a.any()
-	release, err := a.claim(ctx, h)
+	done, err = loses(ctx, a, h)
+	return h, done, err
+}
+
+// loses is lose for a host, and reserves the processes of others besides.
+func loses(ctx context.Context, a *act, h *testbed.Host, others ...*testbed.Host) (done func(error), err error) {
+	release, err := a.claim(ctx, append(others, h)...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.For)
 	defer cancel()
 	mended, err := a.holds.harm(ctx, h.Name(), (len(a.members())-1)/2)
 	if err != nil {
 		release()
-		return nil, nil, err
+		return nil, err
 	}
-	return h, func(err error) {
+	return func(err error) {
 		if err == nil {
 			mended()
 		}

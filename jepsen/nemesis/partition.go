@@ -9,7 +9,7 @@ import (
 )
 
 var partitioning = fault{
-	name: "partition", about: "cut networks: halves, one node, a bridge, a ring of majorities, the leader, one way only, Raft, gossip or clients only",
+	name: "partition", about: "cut networks: halves, one node, a bridge, a ring of majorities, the leader, one way only, Raft, gossip or clients only; a leader whose connections are refused",
 	needs: []testbed.Capability{testbed.CanPartition},
 	variants: append([]variant{
 		parting("halves", 3, halves),
@@ -24,6 +24,7 @@ var partitioning = fault{
 		parting("gossip only", 3, halvesOf(testbed.GossipPorts)),
 		parting("clients only", 1, clientsOnly),
 		parting("clients unheard", 1, clientsUnheard),
+		{name: "the leader is refused, and then hears the next one", nodesMin: 3, shortest: 1500 * time.Millisecond, longest: 4 * time.Second, begin: refuseLeader},
 	}, ofPrograms(
 		parting("a program from all", 1, programFromAll),
 		parting("a program from the leader", 1, programFromLeader),

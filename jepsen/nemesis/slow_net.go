@@ -10,7 +10,7 @@ import (
 )
 
 var slowing = fault{
-	name: "slow-net", about: "networks with delay, jitter, loss, duplicates, reordering and corruption, also one way only; a follower that lags; answers that reach the leader more than a second late",
+	name: "slow-net", about: "networks with delay, jitter, loss, duplicates, reordering and corruption, also one way only; a follower that lags; a leader that is heard late; answers that reach the leader more than a second late",
 	needs: []testbed.Capability{testbed.CanPartition},
 	variants: []variant{
 		blurring("delay", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(10, 200)} }),
@@ -28,6 +28,7 @@ var slowing = fault{
 		oneWay("loss one way", func(a *act) testbed.Link { return testbed.Link{Loss: a.percent(20, 90)} }),
 		oneWay("out of order one way", func(a *act) testbed.Link { return testbed.Link{Jitter: a.millis(1, 20), Reorder: a.percent(20, 80)} }),
 		{name: "a follower lags", nodesMin: 3, shortest: 3 * time.Second, longest: 15 * time.Second, begin: lag},
+		{name: "a leader is heard late", nodesMin: 3, shortest: 3 * time.Second, longest: 15 * time.Second, begin: heardLate},
 		{name: "slow way back", nodesMin: 3, shortest: 4 * time.Second, longest: 15 * time.Second, begin: slowReturn},
 		{name: "slow way back, then a cut", nodesMin: 3, shortest: 6 * time.Second, longest: 15 * time.Second, begin: slowThenCut},
 	},
@@ -86,6 +87,18 @@ func lag(ctx context.Context, a *act) (undo, error) {
 	l := testbed.Link{Delay: a.millis(50, 250)}
 	a.begins("%s receives from the others %v late", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
+	return a.remove(), nil
+}
+
+// heardLate delays the messages of the leader to the others, by less than an election timeout,
+// and loses some, so that one connection falls behind another. What the others send arrives
+// at once: a read of theirs can reach the leader while its question for an earlier read is on
+// its way.
+func heardLate(ctx context.Context, a *act) (undo, error) {
+	h := a.leader(ctx)
+	l := testbed.Link{Delay: a.millis(20, 120), Loss: a.percent(1, 4)}
+	a.begins("%s is heard by the others: %s", h.Name(), describe(l))
+	a.lay([]string{h.Name()}, a.others(h), testbed.RaftPorts, l)
 	return a.remove(), nil
 }
 

@@ -55,7 +55,7 @@ func sum(links map[int]testbed.Link) testbed.Link {
 	var all testbed.Link
 	for _, l := range links {
 		all = testbed.Link{
-			Cut: all.Cut || l.Cut, Delay: max(all.Delay, l.Delay), Jitter: max(all.Jitter, l.Jitter), Loss: max(all.Loss, l.Loss),
+			Cut: all.Cut || l.Cut, Refuse: all.Refuse || l.Refuse, Delay: max(all.Delay, l.Delay), Jitter: max(all.Jitter, l.Jitter), Loss: max(all.Loss, l.Loss),
 			Duplicate: max(all.Duplicate, l.Duplicate), Reorder: max(all.Reorder, l.Reorder), Corrupt: max(all.Corrupt, l.Corrupt),
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"dormouse/agent"
 	"dormouse/internal/pause"
@@ -55,8 +56,12 @@ else
 end
 return 1`)
 
-// New returns a client.
-func New(o Options) *Client { return &Client{o: o, nodes: map[string]*redis.Client{}} }
+// New returns a client. It silences the log that go-redis writes to standard error in the whole
+// process: faults end connections all the time.
+func New(o Options) *Client {
+	logging.Disable()
+	return &Client{o: o, nodes: map[string]*redis.Client{}}
+}
 
 // Close closes all connections.
 func (c *Client) Close() error {

@@ -50,12 +50,28 @@ var trials = []Trial{
 	{Bug: seededbug.BarrierJoinsSentRound, Workloads: []string{turn}, Nemeses: []string{lagging}, Time: some, Seed: 1, Check: turn},
 	{Bug: seededbug.VerifyLeaderRead, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
 	{Bug: seededbug.NewLeaderServesEarly, Workloads: []string{turn}, Nemeses: []string{kill}, Nodes: 1, Time: long, Seed: 1, Check: turn},
+	// Of three nodes, the leader and the follower that reads are a majority, so no round is needed.
+	{Bug: seededbug.RoundJoinedLate, Workloads: []string{turn}, Nemeses: []string{"slow-net/a-leader-is-heard-late"}, Nodes: 5, Time: 45 * time.Second, Seed: 1, Check: turn},
+	{
+		Bug: seededbug.AnyTermConfirms, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-paused-until-there-is-another"}, Time: 45 * time.Second, Seed: 1, Check: turn,
+		Settings: map[string]string{"raft.leader_write": "first"},
+	},
+	{
+		Bug: seededbug.NonVotersConfirm, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off-with-one-that-does-not-vote"}, Nodes: 4,
+		Time: 45 * time.Second, Seed: 1, Check: turn, Settings: map[string]string{"raft.leader_write": "first"},
+	},
 	{Bug: seededbug.StaleThaw, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate, Quick: true},
 	{Bug: seededbug.ThawPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
 
 	// Disks and majorities.
 	{Bug: seededbug.NoFsync, Workloads: []string{set}, Nemeses: []string{power}, Nodes: 1, Time: long, Seed: 1, Check: set},
 	{Bug: seededbug.FsyncAfterAck, Workloads: []string{set}, Nemeses: []string{power}, Nodes: 1, Time: long, Seed: 1, Check: set},
+	{
+		Bug: seededbug.UnwrittenEntryCounts, Workloads: []string{set}, Nemeses: []string{"disk/a-leader-hangs-and-ends-with-those-that-heard-it"}, Time: 45 * time.Second, Seed: 1, Check: set,
+		Settings: map[string]string{"raft.leader_write": "parallel"},
+	},
+	{Bug: seededbug.TailLossAccepted, Workloads: []string{set}, Nemeses: []string{"corrupt/the-log-loses-its-end"}, Time: 45 * time.Second, Seed: 1, Check: set},
+	{Bug: seededbug.NoSnapshotTerm, Workloads: []string{turn}, Nemeses: []string{kill, "partition"}, Time: 45 * time.Second, Seed: 1, Check: "liveness"},
 	{Bug: seededbug.AckedBeforeCommit, Workloads: []string{set}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: set},
 
 	// Snapshots.

@@ -62,6 +62,12 @@ func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 	return s, nil
 }
 
+// Leads reports whether a host's node leads. It asks no other node.
+func Leads(ctx context.Context, h *Host) bool {
+	page, err := h.get(ctx, "/metrics")
+	return err == nil && readMetrics(page)["dormouse_cluster_leads"] == 1
+}
+
 // readMetrics parses the metrics without labels of a page in the Prometheus format.
 func readMetrics(page []byte) map[string]float64 {
 	metrics := map[string]float64{}

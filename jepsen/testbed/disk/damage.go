@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,9 @@ var Kinds = []Kind{BitFlip, Truncate, ZeroRange, DeleteFile}
 
 // zerosMax is the size of some sectors; a whole file of zeros is another fault.
 const zerosMax = 64 << 10
+
+// sectorBytes is the least that a disk writes or loses.
+const sectorBytes = 512
 
 // parts are the essential parts of a data directory, with the names of their files.
 // Each part is damaged with the same probability, however many files it has.
@@ -136,6 +140,32 @@ func damageFile(path string, kind Kind, r *rand.Rand) (did string, err error) {
 	default:
 		return "", fmt.Errorf("unknown kind of damage %q: use one of %q", kind, Kinds)
 	}
+}
+
+// tailBytesMax bounds what LoseTail takes away.
+const tailBytesMax = 8 << 10
+
+// LoseTail overwrites the end of a host's Raft log with zeros, as a disk leaves it that did not
+// write what it said, and returns a description. lost is false if the newest segment holds
+// too little. The host must be stopped.
+func LoseTail(dir string, r *rand.Rand) (did string, lost bool, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "raft", "wal", "*.wal"))
+	if err != nil || len(names) == 0 {
+		return "", false, errors.Join(fmt.Errorf("damage %s: the directory holds no log of a node", dir), err)
+	}
+	path := slices.Max(names)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return "", false, fmt.Errorf("damage %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
+	end, err := endOfData(file)
+	if err != nil || end < 2*sectorBytes {
+		return "", false, err
+	}
+	from := max(sectorBytes, end-sectorBytes-r.Int64N(tailBytesMax))
+	_, err = file.WriteAt(make([]byte, end-from), from)
+	return fmt.Sprintf("zeroed %d bytes at the end of %s", end-from, filepath.Base(path)), err == nil, err
 }
 
 // endOfData returns the offset of the zeros at the end of a file, at least 1. A log's

@@ -144,3 +144,33 @@ func TestACloneIsTheSameTree(t *testing.T) {
 	must(t, disk.Wipe(to))
 	must(t, disk.Clone(from, to))
 }
+
+func TestALogLosesItsEnd(t *testing.T) {
+	dir := nodesData(t)
+	older := filepath.Join(dir, "raft/wal/00000000000000000001-0000000000000000.wal")
+	newest := filepath.Join(dir, "raft/wal/00000000000000000002-0000000000000001.wal")
+	whole := append(bytes.Clone(data), make([]byte, 8<<10)...)
+	for seed := range uint64(20) {
+		must(t, os.WriteFile(newest, whole, 0o600))
+		did, lost, err := disk.LoseTail(dir, rand.New(rand.NewPCG(seed, 0)))
+		if err != nil || !lost || !strings.Contains(did, filepath.Base(newest)) {
+			t.Fatalf("%q, %v, %v", did, lost, err)
+		}
+		left, err := os.ReadFile(newest)
+		must(t, err)
+		kept := bytes.TrimRight(left, "\x00")
+		if len(left) != len(whole) || len(kept) < 512 || len(data)-len(kept) < 512 || !bytes.HasPrefix(data, kept) {
+			t.Errorf("%d of %d bytes are left, of %d in the file", len(kept), len(data), len(left))
+		}
+		if got, err := os.ReadFile(older); err != nil || !bytes.Equal(got, whole) {
+			t.Errorf("an older segment was changed: %v", err)
+		}
+	}
+	must(t, os.WriteFile(newest, append(bytes.Repeat([]byte{1}, 1000), make([]byte, 100)...), 0o600))
+	if did, lost, err := disk.LoseTail(dir, rand.New(rand.NewPCG(1, 0))); lost || err != nil {
+		t.Errorf("of a segment of 1,000 bytes: %q, %v", did, err)
+	}
+	if _, _, err := disk.LoseTail(t.TempDir(), rand.New(rand.NewPCG(1, 0))); err == nil {
+		t.Error("a directory without a log is no error")
+	}
+}

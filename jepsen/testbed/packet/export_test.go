@@ -41,3 +41,9 @@ func ReadHeader(packet []byte) (to [4]byte, ports [2]uint16, payload int, ok boo
 	h, ok := readHeader(packet)
 	return h.to, h.ports, h.payload, ok
 }
+
+// ResetTo returns the reset in answer to a TCP packet.
+func ResetTo(packet []byte) []byte {
+	h, _ := readHeader(packet)
+	return resetTo(packet, h)
+}

@@ -7,6 +7,7 @@ import (
 
 const (
 	ipHeaderMin  = 20
+	tcpHeaderMin = 20
 	protocolTCP  = 6
 	protocolUDP  = 17
 	fragmentMask = 0x1fff // the offset of a fragment; the first one's is 0
@@ -18,6 +19,7 @@ type header struct {
 	payload int // where what follows the IP header begins
 	ports   [2]uint16
 	ported  bool // there are ports: TCP or UDP, and not a later fragment
+	tcp     bool // ported, and a whole TCP header
 }
 
 // readHeader reads the header of an IPv4 packet; ok is false for any other packet.
@@ -34,6 +36,7 @@ func readHeader(packet []byte) (h header, ok bool) {
 	if (protocol == protocolTCP || protocol == protocolUDP) && fragment == 0 && len(packet) >= h.payload+4 {
 		h.ports = [2]uint16{binary.BigEndian.Uint16(packet[h.payload:]), binary.BigEndian.Uint16(packet[h.payload+2:])}
 		h.ported = true
+		h.tcp = protocol == protocolTCP && len(packet) >= h.payload+tcpHeaderMin
 	}
 	return h, true
 }

@@ -20,6 +20,7 @@ const (
 // Link has no fault. Probabilities are from 0 to 1, and apply to each packet.
 type Link struct {
 	Cut       bool          // nothing arrives
+	Refuse    bool          // what goes to a server's port by TCP is answered with a reset, as if nothing listened there
 	Delay     time.Duration // all arrive so much later, in order
 	Jitter    time.Duration // and by up to so much more, which varies as fast, still in order
 	Loss      float64       // does not arrive
@@ -35,7 +36,7 @@ const heldMax = 10 * time.Millisecond
 func (l Link) plus(m Link) Link {
 	either := func(p, q float64) float64 { return 1 - (1-p)*(1-q) }
 	return Link{
-		Cut: l.Cut || m.Cut, Delay: l.Delay + m.Delay, Jitter: l.Jitter + m.Jitter,
+		Cut: l.Cut || m.Cut, Refuse: l.Refuse || m.Refuse, Delay: l.Delay + m.Delay, Jitter: l.Jitter + m.Jitter,
 		Loss: either(l.Loss, m.Loss), Duplicate: either(l.Duplicate, m.Duplicate),
 		Reorder: either(l.Reorder, m.Reorder), Corrupt: either(l.Corrupt, m.Corrupt),
 	}

@@ -168,9 +168,24 @@ func (s *Switch) take(e *egress, now time.Duration, packet []byte) {
 		return
 	}
 	w := s.wiring.Load()
-	if to := w.at[h.to[3]]; to != 0 {
-		e.send(now, w.links, int(to)-1, s.class(h), h.payload, packet)
+	to := int(w.at[h.to[3]]) - 1
+	if to < 0 {
+		return
 	}
+	class := s.class(h)
+	if w.links.link(e.from, to, class).Refuse && h.tcp && s.serves(h.ports[1]) {
+		if reset := resetTo(packet, h); reset != nil {
+			e.deliver(e.from, reset)
+		}
+		return
+	}
+	e.send(now, w.links, to, class, h.payload, packet)
+}
+
+// serves reports whether a port is one of a server.
+func (s *Switch) serves(port uint16) bool {
+	_, ok := s.classes[port]
+	return ok
 }
 
 func (s *Switch) class(h header) Class {

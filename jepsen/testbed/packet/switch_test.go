@@ -208,6 +208,36 @@ func TestACutLeavesOtherClassesAlone(t *testing.T) {
 	}
 }
 
+func TestARefusedLinkEndsConnections(t *testing.T) {
+	p := newPair(t)
+	p.echoes(t, port)
+	conn, err := p.dial(t.Context(), port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // nothing is lost
+	if _, err := echo(conn, 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	p.set(t, "a", "b", packet.All, packet.Link{Refuse: true})
+	if _, err := echo(conn, 5*time.Second); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("a connection that is refused: %v", err)
+	}
+	if _, err := p.dial(t.Context(), port); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("dialed: %v", err)
+	}
+	p.HealAll()
+	again, err := p.dial(t.Context(), port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()                                       //nolint:errcheck // nothing is lost
+	p.set(t, "b", "a", packet.All, packet.Link{Refuse: true}) // b is no client
+	if _, err := echo(again, 5*time.Second); err != nil {
+		t.Errorf("an answer was refused: %v", err)
+	}
+}
+
 func TestAttachRefusesWhatCannotBe(t *testing.T) {
 	p := newPair(t)
 	for name, addr := range map[string]string{"a": "10.77.0.3", "x": "10.77.0.2", "y": "10.78.0.3"} {

@@ -1,0 +1,140 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dormouse/agent/layout"
+	"dormouse/internal/pause"
+	"dormouse/jepsen/testbed"
+)
+
+// hangApart hangs the leader's writes, but not its reads, and cuts it off from the nodes, for
+// less time than makes it end itself. If it writes its entries before it sends them
+// (raft.leader_write), its Raft waits for the disk and does not notice that there is a
+// new leader, while its own clients still send it requests. The network is healed before the
+// disk, so that the others can tell it. If idle, a node that does not vote is on its side.
+// If the network cannot be cut, the fault only hangs the writes.
+func hangApart(idle bool) func(ctx context.Context, a *act) (undo, error) {
+	return func(ctx context.Context, a *act) (undo, error) {
+		side, promote, err := aside(ctx, a, idle)
+		if err != nil {
+			return nil, err
+		}
+		leader := side[0]
+		release, err := a.claim(ctx, leader)
+		if err != nil {
+			return nil, errors.Join(err, promote(ctx))
+		}
+		a.begins("%s", list(side))
+		leader.Disk().Slow(time.Minute)
+		if a.wires != nil {
+			a.cut(names(side), names(a.except(side)), testbed.AllPorts)
+		}
+		return func(ctx context.Context) error {
+			defer release()
+			if a.wires != nil {
+				a.wires.remove(a.N)
+			}
+			pause.For(ctx, a.millis(4000, 5500)) // connections that lost packets come back late
+			leader.Disk().Heal()
+			return errors.Join(a.run(ctx, leader), promote(ctx))
+		}, nil
+	}
+}
+
+// aside returns the leader and, if idle, a follower that it demotes for that. promote makes the
+// follower a voter again.
+func aside(ctx context.Context, a *act, idle bool) (side []*testbed.Host, promote undo, err error) {
+	if !idle {
+		return []*testbed.Host{a.leader(ctx)}, func(context.Context) error { return nil }, nil
+	}
+	h := a.follower(ctx)
+	release, err := a.claim(ctx, h)
+	if err != nil {
+		return nil, nil, err
+	}
+	promote = func(ctx context.Context) error {
+		defer release()
+		if err := a.ask(ctx, layout.ChangePromote, h.Node()); err != nil {
+			return err
+		}
+		return a.votes(ctx, h)
+	}
+	if err := a.ask(ctx, layout.ChangeDemote, h.Node()); err != nil {
+		return nil, nil, errors.Join(err, promote(ctx))
+	}
+	return []*testbed.Host{a.leader(ctx), h}, promote, nil
+}
+
+// except returns the members that are not among hosts.
+func (f *field) except(hosts []*testbed.Host) []*testbed.Host {
+	chosen := map[*testbed.Host]bool{}
+	for _, h := range hosts {
+		chosen[h] = true
+	}
+	var others []*testbed.Host
+	for _, h := range f.members() {
+		if !chosen[h] {
+			others = append(others, h)
+		}
+	}
+	return others
+}
+
+// hangPaused hangs the leader's writes and pauses its process until the others have a new
+// leader. Then it runs on: if it writes its entries before it sends them, its Raft waits for the
+// disk, and does not hear of the new one. Its connections still work.
+func hangPaused(ctx context.Context, a *act) (undo, error) {
+	h := a.leader(ctx)
+	release, err := a.claim(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s", h.Name())
+	h.Disk().Slow(time.Minute)
+	pause.For(ctx, 100*time.Millisecond) // so that its Raft writes
+	err = h.Pause()
+	pause.For(ctx, a.millis(2000, 3000))
+	err = errors.Join(err, h.Resume())
+	return func(ctx context.Context) error {
+		defer release()
+		h.Disk().Heal()
+		return a.run(ctx, h)
+	}, err
+}
+
+// endUnwritten ends a leader whose disk hangs, with the entries that it has sent and not
+// written, and the followers that have them. The others did not hear of those entries. Then the
+// leader starts again, and elects one of the others with them, or they elect it: nothing may be
+// missing that a caller was told of.
+func endUnwritten(ctx context.Context, a *act) (undo, error) {
+	leader := a.leader(ctx)
+	near := []*testbed.Host{leader}
+	for _, h := range a.shuffled() {
+		if h != leader && len(near) <= len(a.members())/2 {
+			near = append(near, h)
+		}
+	}
+	release, err := a.claim(ctx, near...)
+	if err != nil {
+		return nil, err
+	}
+	a.begins("%s, heard by %s", leader.Name(), list(near[1:]))
+	if a.wires != nil {
+		a.cut(names(near), names(a.except(near)), testbed.AllPorts)
+	}
+	leader.Disk().Hang(true)
+	pause.For(ctx, a.millis(300, 3000))
+	err = a.kill(near...)
+	leader.Disk().Heal()
+	if a.wires != nil {
+		a.wires.remove(a.N)
+	}
+	if err == nil {
+		a.mustRun(leader)
+		err = leader.Start(ctx)
+	}
+	return a.restart(near, release), err
+}

@@ -1,0 +1,65 @@
+package nemesis
+
+import (
+	"context"
+	"time"
+
+	"dormouse/internal/pause"
+	"dormouse/jepsen/testbed"
+)
+
+// electionMax bounds the wait for a leader that replaces one whose connections are refused.
+const electionMax = 2 * time.Second
+
+// refuseLeader makes all connections between the leader and the others fail at once. The others
+// conclude that its process has ended and elect another leader, while the old one still has
+// its lease. Then the new leader can reach the old one again. Its heartbeats are retried sooner
+// than its entries, so a heartbeat tells the old leader of the new term. Until then the old
+// leader has no write of its own under way, and soon after it has some (hashicorp/raft#695):
+// what clients send to it arrives late.
+func refuseLeader(ctx context.Context, a *act) (undo, error) {
+	old := a.leader(ctx)
+	self, others := []string{old.Name()}, a.others(old)
+	late := testbed.Link{Delay: a.millis(250, 600)}
+	a.begins("%s, which clients reach %v late", old.Name(), late.Delay)
+	a.lay([]string{testbed.Clients}, self, testbed.ClientPorts, late)
+	pause.For(ctx, 50*time.Millisecond)
+	refused := testbed.Link{Refuse: true}
+	a.lay(self, others, testbed.AllPorts, refused)
+	a.lay(others, self, testbed.AllPorts, refused)
+	stop := a.background(ctx, func(ctx context.Context) {
+		if next := successor(ctx, a, old); next != nil {
+			pause.For(ctx, a.millis(0, 50))
+			a.lay([]string{next.Name()}, self, testbed.AllPorts, testbed.Link{})
+			a.note("%s hears %s again", old.Name(), next.Name())
+		}
+	})
+	return func(ctx context.Context) error {
+		stop()
+		return a.remove()(ctx)
+	}, nil
+}
+
+// successor waits until another host than old leads. It returns nil if none does.
+func successor(ctx context.Context, a *act, old *testbed.Host) *testbed.Host {
+	ctx, cancel := context.WithTimeout(ctx, electionMax)
+	defer cancel()
+	next := make(chan *testbed.Host, len(a.members()))
+	for _, h := range a.except([]*testbed.Host{old}) {
+		stop := a.background(ctx, func(ctx context.Context) {
+			for !testbed.Leads(ctx, h) {
+				if !pause.For(ctx, 5*time.Millisecond) {
+					return
+				}
+			}
+			next <- h
+		})
+		defer stop()
+	}
+	select {
+	case h := <-next:
+		return h
+	case <-ctx.Done():
+		return nil
+	}
+}
