@@ -84,7 +84,7 @@ func (s *grown) collect(ops []history.Op) error {
 			s.tell(op, seen.Version)
 		}
 		if op.Call == workload.CallRead {
-			s.reads = append(s.reads, podRead{op, seen, in.Final})
+			s.read(podRead{op, seen, in.Final})
 			continue
 		}
 		g := s.tried[in.Name]
@@ -103,6 +103,20 @@ func (s *grown) collect(ops []history.Op) error {
 		}
 	}
 	return nil
+}
+
+// read records a read. Of several final reads the last one counts: an earlier one found a
+// mutation whose caller had given up, and which began after the read before it.
+func (s *grown) read(r podRead) {
+	for i := range s.reads {
+		earlier := &s.reads[i]
+		if !r.final || !earlier.final {
+			continue
+		}
+		earlier.final = earlier.op.Invoke > r.op.Invoke
+		r.final = !earlier.final
+	}
+	s.reads = append(s.reads, r)
 }
 
 // tell records the version in an answer. The answer of a mutation has the version that

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
@@ -51,6 +52,10 @@ func TestPodFindsEachWrong(t *testing.T) {
 	skipped.Out = workloadtest.Raw(podSeen{Version: 3, Nodes: []string{"a"}})
 	running := podAt(80, "a")
 	running.Out = workloadtest.Raw(podSeen{Version: 2, Nodes: []string{"a"}, Running: true})
+	earlier := func(op history.Op) history.Op {
+		op.Invoke, op.Return = op.Invoke-10*time.Millisecond, op.Return-10*time.Millisecond
+		return op
+	}
 	a, ab := []string{"a"}, []string{"a", "b"}
 	cases := []struct {
 		name, rule string
@@ -66,6 +71,7 @@ func TestPodFindsEachWrong(t *testing.T) {
 		{"a late answer to an early mutation", "", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), grows(25, 28, "b", 3), grows(30, 40, "a", 2), podAt(60, "a", "b")}},
 		{"a node that failed", "", workloadtest.Script{failed, podInTheEnd(false, a)}},
 		{"a mutation that runs still", "", workloadtest.Script{grows(10, 85, "a", 2), running, podAt(90, "a")}},
+		{"a mutation that began between the last looks", "", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), earlier(podInTheEnd(true, a)), podInTheEnd(false, a, "a")}},
 		{"a node that is counted up", "", workloadtest.Script{grows(10, 20, "a", 2), ofNode(counts(30, "x", 1, 1)), ofNode(countedAt(90, "x"))}},
 
 		{"a mutation that nobody finds", "lost mutation", workloadtest.Script{grows(10, 20, "a", 2), podAt(85, "b"), workloadtest.Unknown(grows(1, 5, "b", 0))}},
@@ -80,6 +86,7 @@ func TestPodFindsEachWrong(t *testing.T) {
 		{"a node before its time", "seen before it was added", workloadtest.Script{podAt(10, "a"), workloadtest.Unknown(grows(30, 40, "a", 0))}},
 		{"a node that is there and never started", "node that never started", workloadtest.Script{grows(10, 20, "a", 2), podInTheEnd(false, a)}},
 		{"a mutation that never ends", "mutation without an end", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a)}},
+		{"a mutation that the last of two finds", "mutation without an end", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a), earlier(podInTheEnd(false, a))}},
 		{"a node that runs twice", "epoch ran backwards", workloadtest.Script{ofNode(counts(10, "x", 2, 1)), ofNode(counts(30, "y", 1, 2))}},
 		{"a node that counts twice", "duplicate entry", workloadtest.Script{ofNode(counts(10, "x", 1, 1)), ofNode(countedAt(90, "x", "x"))}},
 	}

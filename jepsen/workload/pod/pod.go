@@ -71,7 +71,7 @@ const (
 // read.
 type podCall struct {
 	Name  string `json:"name,omitempty"`
-	Final bool   `json:"final,omitempty"` // a read after all faults are healed and mutations had time to end
+	Final bool   `json:"final,omitempty"` // a read after all faults are healed and mutations had time to end; of several the last
 }
 
 // podSeen is the state of a pod that a call left or found.
@@ -146,17 +146,7 @@ func (w *podWorkload) counted(key string) []string {
 func (w *podWorkload) Final(ctx context.Context, p *workload.Process) error {
 	until := time.Now().Add(endMax)
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
-		for {
-			seen, err := w.read(ctx, p, key, podCall{})
-			if err != nil {
-				return err
-			}
-			if !seen.Running || !time.Now().Before(until) {
-				break
-			}
-			workload.Hang(ctx, workload.FinalRest)
-		}
-		if _, err := w.read(ctx, p, key, podCall{Final: true}); err != nil {
+		if err := w.ended(ctx, p, key, until); err != nil {
 			return err
 		}
 		for _, node := range w.counted(key) {
@@ -166,4 +156,20 @@ func (w *podWorkload) Final(ctx context.Context, p *workload.Process) error {
 		}
 		return nil
 	})
+}
+
+// ended reads a pod until no mutation runs, or until the given time, and makes the final
+// read. A mutation whose caller gave up may begin between the two; then it waits for that one.
+func (w *podWorkload) ended(ctx context.Context, p *workload.Process, key string, until time.Time) error {
+	for {
+		seen, err := w.read(ctx, p, key, podCall{})
+		over := !time.Now().Before(until)
+		if err == nil && (!seen.Running || over) {
+			seen, err = w.read(ctx, p, key, podCall{Final: true})
+		}
+		if err != nil || !seen.Running || over {
+			return err
+		}
+		workload.Hang(ctx, workload.FinalRest)
+	}
 }
