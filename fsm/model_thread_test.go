@@ -1,16 +1,21 @@
 package fsm_test
 
 import (
+	"math"
 	"slices"
 
 	"dormouse/agent"
 )
 
+// untold is the incarnation of a thread that begins in a commit that the machine refused, which
+// tells none. It is not 0: a pointer to a thread that does not exist has incarnation 0.
+const untold = math.MaxUint64
+
 // entered returns a thread for a write, and creates it if it is missing.
 func (m *model) entered(id string, got agent.OpResult) modelThread {
 	t, found := m.threads[id]
 	if !found {
-		t = modelThread{Thread: agent.Thread{ID: id, Metadata: agent.JSON(`{}`), CreatedAt: m.now}}
+		t = modelThread{Thread: agent.Thread{ID: id, Incarnation: untold, Metadata: agent.JSON(`{}`), CreatedAt: m.now}}
 		if got, ok := got.(*agent.ThreadResult); ok {
 			t.Incarnation = m.born(got.Thread.Incarnation)
 		}
@@ -155,12 +160,11 @@ func (m *model) compactThread(op *agent.CompactThread) (agent.OpResult, agent.Co
 	return m.storeThread(t, nil), ""
 }
 
-// pinnedBelow reports whether a live checkpoint or a fork points below a seq. A pointer to no
-// thread has incarnation 0, and so has a thread that begins in a commit that the machine refused.
+// pinnedBelow reports whether a live checkpoint or a fork points below a seq.
 func (m *model) pinnedBelow(t modelThread, before uint64) bool {
 	for key := range m.checkpoints {
 		p := m.current(key).Thread
-		if p != nil && p.Thread == t.ID && p.Incarnation != 0 && p.Incarnation == t.Incarnation && p.Rev < before {
+		if p != nil && p.Thread == t.ID && p.Incarnation == t.Incarnation && p.Rev < before {
 			return true
 		}
 	}
