@@ -67,8 +67,11 @@ func (a *act) emptied(h *testbed.Host, done func(error)) undo {
 func loseTail(ctx context.Context, a *act) (undo, error) {
 	leader := a.leader(ctx)
 	others := a.except([]*testbed.Host{leader})
+	if len(others) < 2 {
+		return nil, errors.New("two other members are needed")
+	}
 	a.draw.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	lossy, late := others[0], others[1:1+len(a.members())/2]
+	lossy, late := others[0], others[1:1+(len(others)+1)/2] // a majority without late has the entries
 	done, err := loses(ctx, a, lossy, leader)
 	if err != nil {
 		return nil, err

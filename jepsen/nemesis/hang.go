@@ -37,7 +37,7 @@ func hangApart(idle bool) func(ctx context.Context, a *act) (undo, error) {
 			if a.wires != nil {
 				a.wires.remove(a.N)
 			}
-			pause.For(ctx, a.millis(4000, 5500)) // connections that lost packets come back late
+			pause.For(ctx, a.millis(3000, 4500)) // connections that lost packets come back late
 			leader.Disk().Heal()
 			return errors.Join(a.run(ctx, leader), promote(ctx))
 		}, nil
