@@ -72,7 +72,8 @@ func loseTail(ctx context.Context, a *act) (undo, error) {
 	}
 	a.draw.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	lossy, late := others[0], others[1:1+(len(others)+1)/2] // a majority without late has the entries
-	done, err := loses(ctx, a, lossy, leader)
+	// All are reserved: with these two down, a removal of another node would leave no majority.
+	done, err := loses(ctx, a, lossy, append(others[1:], leader)...)
 	if err != nil {
 		return nil, err
 	}
