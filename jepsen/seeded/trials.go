@@ -58,7 +58,7 @@ var trials = []Trial{
 	},
 	{
 		Bug: seededbug.NonVotersConfirm, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off-with-one-that-does-not-vote"}, Nodes: 4,
-		Time: 45 * time.Second, Seed: 1, Check: turn, Settings: map[string]string{"raft.leader_write": "first"},
+		Processes: 24, Time: time.Minute, Seed: 1, Check: turn, Settings: map[string]string{"raft.leader_write": "first"},
 	},
 	{Bug: seededbug.StaleThaw, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate, Quick: true},
 	{Bug: seededbug.ThawPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
