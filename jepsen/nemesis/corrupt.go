@@ -66,27 +66,23 @@ func (a *act) emptied(h *testbed.Host, done func(error)) undo {
 // follower's disk.
 func loseTail(ctx context.Context, a *act) (undo, error) {
 	leader := a.leader(ctx)
-	others := a.except([]*testbed.Host{leader})
+	others := a.except(leader)
 	if len(others) < 2 {
 		return nil, errors.New("two other members are needed")
 	}
 	a.draw.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	lossy, late := others[0], others[1:1+(len(others)+1)/2] // a majority without late has the entries
 	// All are reserved: with these two down, a removal of another node would leave no majority.
-	done, err := loses(ctx, a, lossy, append(others[1:], leader)...)
+	done, err := loses(ctx, a, lossy, append([]*testbed.Host{leader}, others[1:]...)...)
 	if err != nil {
 		return nil, err
 	}
 	a.begins("%s, as %s ends", lossy.Name(), leader.Name())
-	if a.wires != nil {
-		a.cut(names(late), names(a.except(late)), testbed.AllPorts)
-	}
+	a.cut(names(late), names(a.except(late...)), testbed.AllPorts)
 	pause.For(ctx, a.millis(500, 2000))
 	err = shorten(ctx, a, lossy)
 	err = errors.Join(err, a.kill(leader))
-	if a.wires != nil {
-		a.wires.remove(a.N)
-	}
+	a.wires.remove(a.N)
 	a.mayExit(lossy, "any")
 	err = errors.Join(err, lossy.Start(ctx))
 	empty := a.emptied(lossy, done)

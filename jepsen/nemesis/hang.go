@@ -29,14 +29,10 @@ func hangApart(idle bool) func(ctx context.Context, a *act) (undo, error) {
 		}
 		a.begins("%s", list(side))
 		leader.Disk().Slow(time.Minute)
-		if a.wires != nil {
-			a.cut(names(side), names(a.except(side)), testbed.AllPorts)
-		}
+		a.cut(names(side), names(a.except(side...)), testbed.AllPorts)
 		return func(ctx context.Context) error {
 			defer release()
-			if a.wires != nil {
-				a.wires.remove(a.N)
-			}
+			a.wires.remove(a.N)
 			pause.For(ctx, a.millis(3000, 4500)) // connections that lost packets come back late
 			leader.Disk().Heal()
 			return errors.Join(a.run(ctx, leader), promote(ctx))
@@ -55,37 +51,17 @@ func aside(ctx context.Context, a *act, idle bool) (side []*testbed.Host, promot
 	if err != nil {
 		return nil, nil, err
 	}
-	promote = func(ctx context.Context) error {
-		defer release()
-		if err := a.ask(ctx, layout.ChangePromote, h.Node()); err != nil {
-			return err
-		}
-		return a.votes(ctx, h)
-	}
+	promote = promoted(a, h, release)
 	if err := a.ask(ctx, layout.ChangeDemote, h.Node()); err != nil {
 		return nil, nil, errors.Join(err, promote(ctx))
 	}
 	return []*testbed.Host{a.leader(ctx), h}, promote, nil
 }
 
-// except returns the members that are not among hosts.
-func (f *field) except(hosts []*testbed.Host) []*testbed.Host {
-	chosen := map[*testbed.Host]bool{}
-	for _, h := range hosts {
-		chosen[h] = true
-	}
-	var others []*testbed.Host
-	for _, h := range f.members() {
-		if !chosen[h] {
-			others = append(others, h)
-		}
-	}
-	return others
-}
-
-// hangPaused hangs the leader's writes and pauses its process until the others have a new
-// leader. Then it runs on: if it writes its entries before it sends them, its Raft waits for the
-// disk, and does not hear of the new one. Its connections still work.
+// hangPaused hangs the leader's writes and pauses its process for 2 to 3 s, in which the others
+// elect another leader with the timing lan. Then it runs on: if it writes its entries before it
+// sends them, its Raft waits for the disk, and does not hear of the new one. Its connections
+// still work.
 func hangPaused(ctx context.Context, a *act) (undo, error) {
 	h := a.leader(ctx)
 	release, err := a.claim(ctx, h)
@@ -105,10 +81,10 @@ func hangPaused(ctx context.Context, a *act) (undo, error) {
 	}, err
 }
 
-// endUnwritten ends a leader whose disk hangs, with the entries that it has sent and not
-// written, and the followers that have them. The others did not hear of those entries. Then the
-// leader starts again, and elects one of the others with them, or they elect it: nothing may be
-// missing that a caller was told of.
+// endUnwritten hangs the leader's disk, so that it sends entries that it has not written, and
+// cuts it and some followers off from the others. Then it kills these followers and the leader,
+// which alone have the entries, and starts the leader again. With the others it is a majority:
+// nothing may be missing that a caller was told of.
 func endUnwritten(ctx context.Context, a *act) (undo, error) {
 	leader := a.leader(ctx)
 	near := []*testbed.Host{leader}
@@ -122,16 +98,12 @@ func endUnwritten(ctx context.Context, a *act) (undo, error) {
 		return nil, err
 	}
 	a.begins("%s, heard by %s", leader.Name(), list(near[1:]))
-	if a.wires != nil {
-		a.cut(names(near), names(a.except(near)), testbed.AllPorts)
-	}
+	a.cut(names(near), names(a.except(near...)), testbed.AllPorts)
 	leader.Disk().Hang(true)
 	pause.For(ctx, a.millis(300, 3000))
 	err = a.kill(near...)
 	leader.Disk().Heal()
-	if a.wires != nil {
-		a.wires.remove(a.N)
-	}
+	a.wires.remove(a.N)
 	if err == nil {
 		a.mustRun(leader)
 		err = leader.Start(ctx)

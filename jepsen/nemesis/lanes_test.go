@@ -69,9 +69,9 @@ func TestFaultsOnOneLinkAddUpAndEachTakesBackItsOwn(t *testing.T) {
 	now := map[string]testbed.Link{}
 	wires := nemesis.NewWires(func(from, to string, _ testbed.Ports, l testbed.Link) { now[from+to] = l })
 	nemesis.Lay(wires, 1, "a", "b", testbed.Link{Delay: time.Second, Loss: 0.1})
-	nemesis.Lay(wires, 2, "a", "b", testbed.Link{Cut: true, Loss: 0.3})
+	nemesis.Lay(wires, 2, "a", "b", testbed.Link{Cut: true, Refuse: true, Loss: 0.3})
 	nemesis.Lay(wires, 2, "b", "a", testbed.Link{Cut: true})
-	if want := (testbed.Link{Cut: true, Delay: time.Second, Loss: 0.3}); now["ab"] != want {
+	if want := (testbed.Link{Cut: true, Refuse: true, Delay: time.Second, Loss: 0.3}); now["ab"] != want {
 		t.Errorf("both: %+v, want %+v", now["ab"], want)
 	}
 	nemesis.Lift(wires, 2)

@@ -94,13 +94,18 @@ func demotePromote(role string) func(ctx context.Context, a *act) (undo, error) 
 		}
 		a.begins("%s", h.Name())
 		err = a.ask(ctx, layout.ChangeDemote, h.Node())
-		return func(ctx context.Context) error {
-			defer release()
-			if err := a.ask(ctx, layout.ChangePromote, h.Node()); err != nil {
-				return err
-			}
-			return a.votes(ctx, h)
-		}, err
+		return promoted(a, h, release), err
+	}
+}
+
+// promoted returns the undo of a demotion.
+func promoted(a *act, h *testbed.Host, release func()) undo {
+	return func(ctx context.Context) error {
+		defer release()
+		if err := a.ask(ctx, layout.ChangePromote, h.Node()); err != nil {
+			return err
+		}
+		return a.votes(ctx, h)
 	}
 }
 

@@ -2,6 +2,7 @@ package nemesis
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,15 +94,12 @@ func ring(_ context.Context, a *act) (string, func()) {
 	}
 }
 
-// others returns all members but one.
-func (a *act) others(h *testbed.Host) []string {
-	var others []string
-	for _, m := range a.members() {
-		if m != h {
-			others = append(others, m.Name())
-		}
-	}
-	return others
+// others returns the names of all members but one.
+func (a *act) others(h *testbed.Host) []string { return names(a.except(h)) }
+
+// except returns the members that are not among hosts.
+func (f *field) except(hosts ...*testbed.Host) []*testbed.Host {
+	return slices.DeleteFunc(f.members(), func(h *testbed.Host) bool { return slices.Contains(hosts, h) })
 }
 
 // leaderFromNodes cuts the leader off from the other nodes. Clients still reach it.

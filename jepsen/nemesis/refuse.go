@@ -45,7 +45,7 @@ func successor(ctx context.Context, a *act, old *testbed.Host) *testbed.Host {
 	ctx, cancel := context.WithTimeout(ctx, electionMax)
 	defer cancel()
 	next := make(chan *testbed.Host, len(a.members()))
-	for _, h := range a.except([]*testbed.Host{old}) {
+	for _, h := range a.except(old) {
 		stop := a.background(ctx, func(ctx context.Context) {
 			for !testbed.Leads(ctx, h) {
 				if !pause.For(ctx, 5*time.Millisecond) {

@@ -9,7 +9,7 @@ import (
 )
 
 // wires combines the effects of several faults on one link. Each fault removes only
-// its own effects.
+// its own effects. Nil wires are a network that cannot fail: lay and remove do nothing.
 type wires struct {
 	set func(from, to string, ports testbed.Ports, l testbed.Link)
 
@@ -29,6 +29,9 @@ func newWires(set func(from, to string, ports testbed.Ports, l testbed.Link)) *w
 
 // lay sets a step's setting of a wire.
 func (w *wires) lay(step int, on wire, l testbed.Link) {
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.laid[on] == nil {
@@ -40,6 +43,9 @@ func (w *wires) lay(step int, on wire, l testbed.Link) {
 
 // remove removes all settings of a step.
 func (w *wires) remove(step int) {
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for on, steps := range w.laid {

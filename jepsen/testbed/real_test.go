@@ -69,6 +69,11 @@ func TestNodesAreKilledPausedAndStartedAgain(t *testing.T) {
 	b := open(t, testbed.Options{Nodes: 3, OnExit: func(host, detail string) { exits <- host + " " + detail }})
 	leader := leads(t, b, "")
 	h := b.Host(leader)
+	for _, other := range b.Hosts() {
+		if says := testbed.Leads(t.Context(), other); says != (other == h) {
+			t.Errorf("%s leads, and %s says that it leads: %t", leader, other.Name(), says)
+		}
+	}
 	if err := h.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -41,10 +41,10 @@ func folded(data ...[]byte) uint32 {
 
 func TestAResetAnswersASegment(t *testing.T) {
 	for _, c := range []struct {
-		name               string
-		packet             []byte
-		flags              byte
-		sequence, acknowns uint32
+		name                   string
+		packet                 []byte
+		flags                  byte
+		sequence, acknowledged uint32
 	}{
 		{"a connection's first", tcp(syn, 0), rst | ack, 0, 1001},
 		{"data that acknowledges", tcp(ack, 10), rst, 2000, 0},
@@ -57,7 +57,7 @@ func TestAResetAnswersASegment(t *testing.T) {
 			t.Errorf("%s: to %v, ports %v, %d bytes", c.name, to, ports, len(r))
 			continue
 		}
-		if r[33] != c.flags || binary.BigEndian.Uint32(r[24:]) != c.sequence || binary.BigEndian.Uint32(r[28:]) != c.acknowns {
+		if r[33] != c.flags || binary.BigEndian.Uint32(r[24:]) != c.sequence || binary.BigEndian.Uint32(r[28:]) != c.acknowledged {
 			t.Errorf("%s: flags %x, numbers %d and %d", c.name, r[33], binary.BigEndian.Uint32(r[24:]), binary.BigEndian.Uint32(r[28:]))
 		}
 		if folded(r[:20]) != 0xffff || folded(r[12:20], []byte{0, 6, 0, 20}, r[20:]) != 0xffff {
