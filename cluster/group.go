@@ -22,7 +22,6 @@ import (
 	"dormouse/cluster/proposer"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
-	"dormouse/internal/tracing"
 )
 
 // Group is this node's part of a Raft group. Its methods may be called
@@ -271,17 +270,13 @@ func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
 	return g.stream.DialPeer(ctx, addr)
 }
 
-// Submit proposes one encoded commit and returns. It calls done exactly once, from
-// another goroutine or before Submit returns, with the state machine's decision or
-// an *agent.Error. done must not block. cmd must not change until then.
-func (g *Group) Submit(cmd []byte, done func(agent.Decided, error)) {
-	g.SubmitFor("", cmd, nil, done)
-}
-
-// SubmitFor is Submit for a tenant: the log is shared fairly between tenants. It records
-// the parts of the commit's time in parts, unless that is nil.
-func (g *Group) SubmitFor(tenant string, cmd []byte, parts *tracing.Parts, done func(agent.Decided, error)) {
-	g.proposer.Submit(tenant, cmd, false, parts, done)
+// Submit proposes one encoded commit of a tenant and returns. It calls done exactly once,
+// from another goroutine or before Submit returns, with the state machine's decision or
+// an *agent.Error. done must not block. cmd must not change until then. If ctx ends before
+// the commit is sent, the error has code unavailable. The log is shared fairly between
+// tenants.
+func (g *Group) Submit(ctx context.Context, tenant string, cmd []byte, done func(agent.Decided, error)) {
+	g.proposer.Submit(ctx, tenant, cmd, false, done)
 }
 
 // Propose proposes a commit of this node's own and waits until it is applied. The

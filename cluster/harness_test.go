@@ -256,7 +256,7 @@ func (n *node) submit(c command) (agent.Decided, error) {
 		err error
 	}
 	settled := make(chan outcome, 1)
-	n.group.Submit(encode(c), func(d agent.Decided, err error) { settled <- outcome{d, err} })
+	n.group.Submit(context.Background(), "", encode(c), func(d agent.Decided, err error) { settled <- outcome{d, err} })
 	o := <-settled
 	return o.d, o.err
 }

@@ -90,7 +90,7 @@ func TestACommitWaitsForOthersNoLongerThanAMoment(t *testing.T) {
 			n := slowly(t)
 			n.together(t, func() {
 				for range 3 { // who do not come back
-					n.group.Submit(encode(command{Key: "a"}), func(agent.Decided, error) {})
+					n.group.Submit(t.Context(), "", encode(command{Key: "a"}), func(agent.Decided, error) {})
 				}
 			})
 			time.Sleep(at)
@@ -115,7 +115,7 @@ func TestWaitsInVainBecomeRare(t *testing.T) {
 			var all sync.WaitGroup
 			all.Add(3)
 			for range 3 {
-				n.group.Submit(encode(command{Key: "x"}), func(agent.Decided, error) { all.Done() })
+				n.group.Submit(t.Context(), "", encode(command{Key: "x"}), func(agent.Decided, error) { all.Done() })
 			}
 			go func() { all.Wait(); close(answered) }()
 			return answered
@@ -146,7 +146,7 @@ func TestNobodyWaitsForCallersOnOtherNodes(t *testing.T) {
 		n := slowly(t)
 		n.together(t, func() {
 			for range 4 {
-				n.group.RemoteView().Submit(encode(command{Key: "x"}), func(agent.Decided, error) {})
+				n.group.RemoteView().Submit(t.Context(), "", encode(command{Key: "x"}), func(agent.Decided, error) {})
 			}
 		})
 		time.Sleep(takes + takes/100)

@@ -35,6 +35,7 @@ var counters = []struct {
 }{
 	{describe("commits_total", "Commits proposed."), func(s Stats) uint64 { return s.Commits }},
 	{describe("read_rounds_total", "Successful read-index confirmation rounds."), func(s Stats) uint64 { return s.Rounds }},
+	{describe("abandoned_total", "Commits that were not proposed because their callers gave up first."), func(s Stats) uint64 { return s.Abandoned }},
 	{describe("refused_total", "Commits and reads refused because too many waited."), func(s Stats) uint64 { return s.Refused }},
 	{describe("unknown_total", "Log entries with an unknown outcome."), func(s Stats) uint64 { return s.Unknown }},
 	{describe("wall_steps_total", "Log entries whose wall time was held back from a step of the system clock."), func(s Stats) uint64 { return s.WallSteps }},

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -62,7 +63,7 @@ func TestWhatWaitsIsPackedIntoOneEntryAtATime(t *testing.T) {
 		release := n.machine.hold()
 		var all tally
 		for i := range 5000 {
-			n.group.Submit(encode(command{Key: fmt.Sprint(i), Value: i}), all.note)
+			n.group.Submit(t.Context(), "", encode(command{Key: fmt.Sprint(i), Value: i}), all.note)
 		}
 		synctest.Wait()
 		last := n.group.Raft().LastIndex()
@@ -101,7 +102,7 @@ func TestEntriesAreBoundByBytesAndALargeCommitTravelsAlone(t *testing.T) {
 		release := n.machine.hold()
 		var all tally
 		submit := func(size int) {
-			n.group.Submit(encode(command{Key: "k", Pad: size}), all.note)
+			n.group.Submit(t.Context(), "", encode(command{Key: "k", Pad: size}), all.note)
 		}
 		submit(1)
 		synctest.Wait() // this one is in flight
@@ -131,7 +132,7 @@ func TestACommitOverTheLimitIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := lone(t)
 		var all tally
-		n.group.Submit(make([]byte, proposer.CommitBytesMax+1), all.note)
+		n.group.Submit(t.Context(), "", make([]byte, proposer.CommitBytesMax+1), all.note)
 		if all.got(agent.CodeTooLarge) != 1 {
 			t.Errorf("outcomes %v", all.codes)
 		}
@@ -166,16 +167,16 @@ func TestAFullQueueRefusesAtOnce(t *testing.T) {
 				release := n.machine.hold()
 				defer release()
 				var held, all tally
-				n.group.Submit(encode(command{Key: "first"}), held.note)
+				n.group.Submit(t.Context(), "", encode(command{Key: "first"}), held.note)
 				synctest.Wait()
 				cmd := encode(command{Key: "k", Pad: c.pad})
 				for range c.fit + 100 {
-					n.group.Submit(cmd, all.note)
+					n.group.Submit(t.Context(), "", cmd, all.note)
 				}
 				if got := all.got(agent.CodeOverloaded); got < 100 || got > 110 {
 					t.Fatalf("outcomes %v", all.codes)
 				}
-				n.group.Submit(cmd, func(_ agent.Decided, err error) {
+				n.group.Submit(t.Context(), "", cmd, func(_ agent.Decided, err error) {
 					var e *agent.Error
 					if !errors.As(err, &e) || e.RetryAfterMS < 1 {
 						t.Errorf("no hint when to come back: %+v", e)
@@ -207,11 +208,11 @@ func TestAnEntryThatTakesTooLongIsUnknownAndWhatWaitsIsNot(t *testing.T) {
 		release := n.machine.hold()
 		defer release()
 		var flying, queued, late tally
-		n.group.Submit(encode(command{Key: "x", Value: 1}), flying.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "x", Value: 1}), flying.note)
 		synctest.Wait()
-		n.group.Submit(encode(command{Key: "y", Value: 1}), queued.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "y", Value: 1}), queued.note)
 		time.Sleep(proposer.CommitTimeout + time.Second)
-		n.group.Submit(encode(command{Key: "z", Value: 1}), late.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "z", Value: 1}), late.note)
 		if flying.got(agent.CodeUnknown) != 1 || queued.got(agent.CodeUnavailable) != 1 || late.got(agent.CodeUnavailable) != 1 {
 			t.Fatalf("in flight %v, queued %v, late %v", flying.codes, queued.codes, late.codes)
 		}
@@ -222,6 +223,40 @@ func TestAnEntryThatTakesTooLongIsUnknownAndWhatWaitsIsNot(t *testing.T) {
 		}
 		if err := n.put("w", 1); err != nil {
 			t.Errorf("after it settled: %v", err)
+		}
+	})
+}
+
+// A commit whose caller gives up while it waits is not applied, and one in flight gets its true outcome.
+func TestACommitWhoseCallerGaveUpIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := lone(t)
+		release := n.machine.hold()
+		ctx, giveUp := context.WithCancel(t.Context())
+		var flying, gone, stays tally
+		n.group.Submit(ctx, "", encode(command{Key: "x", Value: 1}), flying.note)
+		synctest.Wait()
+		n.group.Submit(ctx, "", encode(command{Key: "y", Value: 1}), gone.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "z", Value: 1}), stays.note)
+		giveUp()
+		entries := len(n.machine.entries())
+		release()
+		synctest.Wait()
+		if flying.got("") != 1 || gone.got(agent.CodeUnavailable) != 1 || stays.got("") != 1 {
+			t.Fatalf("in flight %v, gave up %v, waited %v", flying.codes, gone.codes, stays.codes)
+		}
+		if n.machine.get("x") != 1 || n.machine.get("y") != 0 || n.machine.get("z") != 1 {
+			t.Error("the commit whose caller gave up was not to apply, and the others were")
+		}
+		// If all that waits is given up, no entry is sent for it.
+		release = n.machine.hold()
+		n.group.Submit(t.Context(), "", encode(command{Key: "x", Value: 2}), flying.note)
+		synctest.Wait()
+		n.group.Submit(ctx, "", encode(command{Key: "y", Value: 2}), gone.note)
+		release()
+		synctest.Wait()
+		if sent := len(n.machine.entries()) - entries; sent != 3 || gone.got(agent.CodeUnavailable) != 2 {
+			t.Errorf("%d entries were sent, and those that gave up got %v", sent, gone.codes)
 		}
 	})
 }
@@ -270,11 +305,11 @@ func TestALeaderWithoutAQuorumSortsItsOutcomes(t *testing.T) {
 		old := l.leader()
 		l.net.Isolate(old.name, l.names...)
 		var flying, queued, late tally
-		old.group.Submit(encode(command{Key: "flying", Value: 1}), flying.note)
+		old.group.Submit(t.Context(), "", encode(command{Key: "flying", Value: 1}), flying.note)
 		synctest.Wait()
-		old.group.Submit(encode(command{Key: "queued", Value: 1}), queued.note)
+		old.group.Submit(t.Context(), "", encode(command{Key: "queued", Value: 1}), queued.note)
 		next := l.otherLeader(old)
-		old.group.Submit(encode(command{Key: "late", Value: 1}), late.note)
+		old.group.Submit(t.Context(), "", encode(command{Key: "late", Value: 1}), late.note)
 		if flying.got(agent.CodeUnknown) != 1 || queued.got(agent.CodeUnavailable) != 1 || late.got(agent.CodeUnavailable) != 1 {
 			t.Errorf("in flight %v, queued %v, late %v", flying.codes, queued.codes, late.codes)
 		}
@@ -350,16 +385,16 @@ func TestShutdownAnswersWhatWaits(t *testing.T) {
 		_, n := lone(t)
 		release := n.machine.hold()
 		var flying, queued tally
-		n.group.Submit(encode(command{Key: "x", Value: 1}), flying.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "x", Value: 1}), flying.note)
 		synctest.Wait()
-		n.group.Submit(encode(command{Key: "y", Value: 1}), queued.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "y", Value: 1}), queued.note)
 		time.AfterFunc(time.Second, release)
 		n.stop()
 		if flying.got("") != 1 || queued.got(agent.CodeUnavailable) != 1 {
 			t.Errorf("in flight %v, queued %v", flying.codes, queued.codes)
 		}
 		var late tally
-		n.group.Submit(encode(command{Key: "z"}), late.note)
+		n.group.Submit(t.Context(), "", encode(command{Key: "z"}), late.note)
 		if late.got(agent.CodeUnavailable) != 1 {
 			t.Errorf("after the end: %v", late.codes)
 		}

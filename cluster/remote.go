@@ -6,7 +6,6 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
-	"dormouse/internal/tracing"
 )
 
 // RemoteView is a group as other nodes use it. After a commit or a barrier, those
@@ -17,13 +16,8 @@ type RemoteView struct{ g *Group }
 func (g *Group) RemoteView() RemoteView { return RemoteView{g} }
 
 // Submit is Group.Submit for a commit of another node.
-func (v RemoteView) Submit(cmd []byte, done func(agent.Decided, error)) {
-	v.SubmitFor("", cmd, nil, done)
-}
-
-// SubmitFor is Group.SubmitFor for a commit of another node.
-func (v RemoteView) SubmitFor(tenant string, cmd []byte, parts *tracing.Parts, done func(agent.Decided, error)) {
-	v.g.proposer.Submit(tenant, cmd, true, parts, done)
+func (v RemoteView) Submit(ctx context.Context, tenant string, cmd []byte, done func(agent.Decided, error)) {
+	v.g.proposer.Submit(ctx, tenant, cmd, true, done)
 }
 
 // Barrier is Group.Barrier.

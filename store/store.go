@@ -16,15 +16,14 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/internal/budget"
 	"dormouse/internal/seededbug"
-	"dormouse/internal/tracing"
 )
 
 // Proposer is the Raft group of a store.
 type Proposer interface {
-	// SubmitFor proposes one encoded commit of a scope; done is called exactly once and must
-	// not block. The log is shared fairly between scopes. The parts of the commit's time are
-	// recorded in parts, unless that is nil.
-	SubmitFor(scope string, command []byte, parts *tracing.Parts, done func(agent.Decided, error))
+	// Submit proposes one encoded commit of a scope; done is called exactly once and must
+	// not block. If ctx ends before the commit is sent, the error has code unavailable. The log
+	// is shared fairly between scopes. The parts of the commit's time are recorded in those of ctx.
+	Submit(ctx context.Context, scope string, command []byte, done func(agent.Decided, error))
 
 	// Barrier returns an index such that a read that began before the call is linearizable once
 	// this node has applied it.
@@ -55,14 +54,15 @@ type Store struct {
 // New returns a store; it need not be closed.
 func New(o Options) *Store { return &Store{o, newGate()} }
 
-// Submit implements agent.Submitter. It does not wait for ctx: done always gets the true outcome.
+// Submit implements agent.Submitter. A commit whose ctx ends before it is sent to the log is not
+// applied; done always gets the true outcome.
 func (s *Store) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
 	command, err := s.encode(&c)
 	if err != nil {
 		done(agent.Result{}, err)
 		return
 	}
-	s.o.Group.SubmitFor(c.Scope, command, tracing.PartsOf(ctx), func(d agent.Decided, err error) {
+	s.o.Group.Submit(ctx, c.Scope, command, func(d agent.Decided, err error) {
 		if err == nil && d.Err != nil {
 			err = d.Err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/api/convert"
@@ -64,8 +65,12 @@ func openExchange(ctx context.Context, open func(context.Context) (apipb.Store_E
 
 // submit queues a commit. It returns false if the stream is broken; then the commit
 // was not queued.
-func (x *exchange) submit(c *agent.Commit, trace tracing.Context, done func(agent.Result, error)) bool {
+func (x *exchange) submit(ctx context.Context, c *agent.Commit, done func(agent.Result, error)) bool {
+	trace := tracing.Of(ctx)
 	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: convert.CommitToProto(c)}, Traceparent: trace.Parent, Tracestate: trace.State}
+	if deadline, ok := ctx.Deadline(); ok {
+		call.TimeoutMs = uint64(max(1, time.Until(deadline).Milliseconds()))
+	}
 	f := &forwarded{call: call, bytes: call.EncodedSize(), done: done}
 	x.mu.Lock()
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/test/bufconn"
@@ -71,6 +72,36 @@ func take(s apipb.Store_ExchangeServer) ([]*apipb.Call, error) {
 func TestACommitThatNobodyCouldTakeIsSurelyNotApplied(t *testing.T) {
 	if err := <-forward(t, poolTo(t, nil)); agent.CodeOf(err) != agent.CodeUnavailable {
 		t.Errorf("%v, want unavailable", err)
+	}
+}
+
+// The leader learns how long the caller waits, so that it does not send a commit after its caller gave up.
+func TestAForwardedCommitTellsHowLongItsCallerWaits(t *testing.T) {
+	told := make(chan uint64, 1)
+	pool := poolTo(t, func(s apipb.Store_ExchangeServer) error {
+		for {
+			calls, err := take(s)
+			if err != nil {
+				return err
+			}
+			for _, call := range calls {
+				told <- call.GetTimeoutMs()
+			}
+		}
+	})
+	c := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k"}}}
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	pool.Submit(ctx, "leader", c, func(agent.Result, error) {})
+	if ms := <-told; ms == 0 || ms > 60_000 {
+		t.Errorf("a caller that waits for a minute: %d ms", ms)
+	}
+	pool.Submit(t.Context(), "leader", c, func(agent.Result, error) {})
+	if ms := <-told; ms != 0 {
+		t.Errorf("a caller without a deadline: %d ms", ms)
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
 	"dormouse/internal/framed"
-	"dormouse/internal/tracing"
 	"dormouse/internal/tracing/grpctrace"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
@@ -192,20 +191,19 @@ func (p *Pool) SetRule(ctx context.Context, addr string, r assign.Rule) (assign.
 }
 
 // Submit implements router.Peers: it forwards a commit that this node has validated.
-// It calls done exactly once. It does not end with ctx.
+// It calls done exactly once. It does not end with ctx, but tells the leader ctx's deadline.
 func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error)) {
 	l, err := p.link(addr)
 	if err != nil {
 		done(agent.Result{}, err)
 		return
 	}
-	trace := tracing.Of(ctx)
 	for range 2 { // a stream may have broken since it was opened
 		x := p.stream(l)
 		if x == nil {
 			break
 		}
-		if x.submit(&c, trace, done) {
+		if x.submit(ctx, &c, done) {
 			return
 		}
 		l.drop(x)

@@ -76,14 +76,15 @@ func (q *fairQueue) add(tenant string, w pending) bool {
 	return true
 }
 
-// cut removes and returns the commits of one entry. The first of them may have any size.
-func (q *fairQueue) cut() []pending {
+// cut removes and returns the commits of one entry, and those before them whose callers have given
+// up. The first commit of an entry may have any size.
+func (q *fairQueue) cut() (out, gone []pending) {
 	share := q.most()
 	if q.shared > 0 && q.count > 0 {
 		q.shared--
 		share = shareMax
 	}
-	out := make([]pending, 0, min(q.count, q.most()))
+	out = make([]pending, 0, min(q.count, q.most()))
 	size := 0
 	var full []*tenantQueue // have their share of the entry
 	for fits := true; fits && len(q.turns) > 0 && len(out) < q.most(); {
@@ -92,6 +93,11 @@ func (q *fairQueue) cut() []pending {
 		t.credit += quantumBytes
 		n := 0
 		for n < len(t.waiting) && t.took < share && len(out) < q.most() {
+			if t.waiting[n].ctx.Err() != nil {
+				gone = append(gone, t.waiting[n])
+				n++
+				continue
+			}
 			bytes := len(t.waiting[n].cmd)
 			if bytes+commitBytes > t.credit && !alone && len(out) > 0 {
 				break
@@ -123,7 +129,7 @@ func (q *fairQueue) cut() []pending {
 	for _, t := range q.turns {
 		t.took, t.credit = 0, min(max(t.credit, 0), CommitBytesMax)
 	}
-	return out
+	return out, gone
 }
 
 // most returns the most commits of an entry.

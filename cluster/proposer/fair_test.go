@@ -1,6 +1,7 @@
 package proposer
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -12,13 +13,16 @@ import (
 
 func cmds(q *fairQueue, tenant string, n, bytes int) {
 	for range n {
-		q.add(tenant, pending{cmd: make([]byte, bytes)})
+		q.add(tenant, pending{ctx: context.Background(), cmd: make([]byte, bytes)})
 	}
 }
 
 // For any commits of any tenants: each leaves once, those of one tenant in order, within the bounds
-// of an entry; and a commit leaves within an entry for each tenant and each share before it.
+// of an entry; and a commit leaves within an entry for each tenant and each share before it. Those
+// whose callers gave up leave beside the entry.
 func TestEachCommitLeavesOnceAndInTurn(t *testing.T) {
+	ended, end := context.WithCancel(context.Background())
+	end()
 	rapid.Check(t, func(t *rapid.T) {
 		q := &fairQueue{}
 		type label struct {
@@ -36,28 +40,48 @@ func TestEachCommitLeavesOnceAndInTurn(t *testing.T) {
 				if size > 1000 {
 					commits = min(commits, 5)
 				}
+				ctx := rapid.SampledFrom([]context.Context{context.Background(), context.Background(), ended}).Draw(t, "caller")
 				for range commits {
 					cmd := make([]byte, size)
 					copy(cmd, tenant)
 					binary.BigEndian.PutUint32(cmd[1:], uint32(added[tenant]))
-					if q.add(tenant, pending{cmd: cmd}) {
+					if q.add(tenant, pending{ctx: ctx, cmd: cmd}) {
 						bytes[label{tenant, added[tenant]}] = size
 						added[tenant]++
 					}
 				}
 				continue
 			}
-			out := q.cut()
+			out, gone := q.cut()
 			total := 0
 			served := map[string]int{}
-			for _, w := range out {
-				total += len(w.cmd)
-				tenant := strings.TrimRight(string(w.cmd[:1]), "\x00")
-				if n := int(binary.BigEndian.Uint32(w.cmd[1:])); n != left[tenant] || len(w.cmd) != bytes[label{tenant, n}] {
-					t.Fatalf("commit %d of %q leaves after %d", n, tenant, left[tenant])
+			leaving := map[string][]int{} // the numbers of a tenant's commits that leave
+			for i, w := range append(out, gone...) {
+				if (w.ctx == ended) != (i >= len(out)) {
+					t.Fatalf("commit %d of %d that leave, of which %d stay in the entry: caller gone %v", i, len(out)+len(gone), len(out), w.ctx == ended)
 				}
-				left[tenant]++
-				served[tenant]++
+				tenant := strings.TrimRight(string(w.cmd[:1]), "\x00")
+				n := int(binary.BigEndian.Uint32(w.cmd[1:]))
+				if len(w.cmd) != bytes[label{tenant, n}] {
+					t.Fatalf("commit %d of %q has %d bytes", n, tenant, len(w.cmd))
+				}
+				if here := leaving[tenant]; i < len(out) && len(here) > 0 && here[len(here)-1] > n {
+					t.Fatalf("commit %d of %q is decided after %d", n, tenant, here[len(here)-1])
+				}
+				leaving[tenant] = append(leaving[tenant], n)
+				if i < len(out) {
+					total += len(w.cmd)
+				}
+			}
+			for tenant, numbers := range leaving {
+				slices.Sort(numbers)
+				for _, n := range numbers {
+					if n != left[tenant] {
+						t.Fatalf("commit %d of %q leaves after %d", n, tenant, left[tenant])
+					}
+					left[tenant]++
+					served[tenant]++
+				}
 			}
 			if len(out) > BatchCommitsMax || total > BatchBytesMax && len(out) > 1 {
 				t.Fatalf("an entry of %d commits and %d bytes", len(out), total)
@@ -94,10 +118,10 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 	if q.count != QueueCommitsMax {
 		t.Fatalf("%d commits of one tenant wait", q.count)
 	}
-	if !q.add("quiet", pending{cmd: []byte("x")}) {
+	if !q.add("quiet", pending{ctx: t.Context(), cmd: []byte("x")}) {
 		t.Fatal("another tenant has no room")
 	}
-	out := q.cut()
+	out, _ := q.cut()
 	if len(out) != shareMax+1 {
 		t.Fatalf("the entry has %d commits", len(out))
 	}
@@ -105,7 +129,7 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 		t.Error("the other tenant is not in the next entry")
 	}
 	for i := range 2 * QueueCommitsMax { // a flood of tenants is bounded too
-		q.add(fmt.Sprint(i), pending{cmd: []byte("x")})
+		q.add(fmt.Sprint(i), pending{ctx: t.Context(), cmd: []byte("x")})
 	}
 	if q.count != QueueCommitsMax+spareCommits {
 		t.Errorf("%d commits wait", q.count)
@@ -118,8 +142,8 @@ func TestOneTenantAloneFillsEntries(t *testing.T) {
 	for range 5 {
 		cmds(q, "one", 2000, 10)
 		cmds(q, "", 1, 10)
-		if n := len(q.cut()); n != BatchCommitsMax {
-			t.Fatalf("the entry has %d commits", n)
+		if out, _ := q.cut(); len(out) != BatchCommitsMax {
+			t.Fatalf("the entry has %d commits", len(out))
 		}
 	}
 }
@@ -132,7 +156,8 @@ func TestAnEntryHasAtMostTheCommitsOfTheSetting(t *testing.T) {
 	cmds(&q, "other", 3, 10)
 	var sizes []int
 	for q.count > 0 {
-		sizes = append(sizes, len(q.cut()))
+		out, _ := q.cut()
+		sizes = append(sizes, len(out))
 	}
 	if len(sizes) != 3 || sizes[0] != 3 || sizes[1] != 3 || sizes[2] != 1 {
 		t.Errorf("7 commits are in entries of %v", sizes)
@@ -152,7 +177,7 @@ func BenchmarkQueue(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				q.add(names[i%tenants], pending{cmd: cmd})
+				q.add(names[i%tenants], pending{ctx: b.Context(), cmd: cmd})
 				if i%256 == 255 {
 					q.cut()
 				}

@@ -16,6 +16,7 @@ type Stats struct {
 	Bytes     uint64 // of those entries
 	Rounds    uint64 // read-index rounds that a majority confirmed
 	Refused   uint64 // commits and reads refused because too many waited
+	Abandoned uint64 // commits that were not proposed because their callers gave up first
 	Unknown   uint64 // entries with an unknown outcome
 	WallSteps uint64 // entries whose wall time was held back from a step
 	WallBacks uint64 // entries proposed while the system clock was behind the log
@@ -23,10 +24,10 @@ type Stats struct {
 
 // Metrics counts what the proposer does, over all terms.
 type Metrics struct {
-	entries, commits, bytes, rounds, refused, unknown atomic.Uint64
-	wallSteps, wallBacks                              atomic.Uint64
-	cycleNS                                           atomic.Int64 // of the last entry, from packed to applied
-	applyNS                                           atomic.Int64 // of the last entry, how long the state machine took
+	entries, commits, bytes, rounds, refused, abandoned, unknown atomic.Uint64
+	wallSteps, wallBacks                                         atomic.Uint64
+	cycleNS                                                      atomic.Int64 // of the last entry, from packed to applied
+	applyNS                                                      atomic.Int64 // of the last entry, how long the state machine took
 
 	// Histograms of commits and bytes of an entry, and of its time.
 	Histograms                             []prometheus.Histogram
@@ -56,7 +57,7 @@ func (m *Metrics) Applied(took time.Duration) { m.applyNS.Store(int64(took)) }
 func (m *Metrics) Stats() Stats {
 	return Stats{
 		Entries: m.entries.Load(), Commits: m.commits.Load(), Bytes: m.bytes.Load(), Rounds: m.rounds.Load(),
-		Refused: m.refused.Load(), Unknown: m.unknown.Load(), WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(),
+		Refused: m.refused.Load(), Abandoned: m.abandoned.Load(), Unknown: m.unknown.Load(), WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(),
 	}
 }
 

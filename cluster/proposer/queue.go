@@ -11,6 +11,7 @@ import (
 
 // pending is one commit that has not been sent.
 type pending struct {
+	ctx    context.Context //nolint:containedctx // the caller's, who may give up while the commit waits
 	cmd    []byte
 	done   func(agent.Decided, error)
 	remote bool           // another node submitted it
@@ -20,12 +21,14 @@ type pending struct {
 // Submit proposes one encoded commit and returns. It calls done exactly once,
 // from another goroutine or before Submit returns, with the state machine's
 // decision or an *agent.Error. done must not block. cmd must not change until
-// then. remote says that another node submitted the commit and waits until it has
-// applied it. Commits of one tenant are decided in order; tenants share the log
-// fairly. The parts of the commit's time are recorded in parts, unless that is nil.
-func (p *Proposer) Submit(tenant string, cmd []byte, remote bool, parts *tracing.Parts, done func(agent.Decided, error)) {
+// then. A commit whose ctx ends before it is sent is refused with code unavailable; one
+// that was sent is decided. remote says that another node submitted the commit and waits
+// until it has applied it. Commits of one tenant are decided in order; tenants share the
+// log fairly. The parts of the commit's time are recorded in those of ctx.
+func (p *Proposer) Submit(ctx context.Context, tenant string, cmd []byte, remote bool, done func(agent.Decided, error)) {
+	parts := tracing.PartsOf(ctx)
 	parts.Enqueue()
-	if err := p.enqueue(tenant, pending{cmd: cmd, done: done, remote: remote, parts: parts}); err != nil {
+	if err := p.enqueue(tenant, pending{ctx: ctx, cmd: cmd, done: done, remote: remote, parts: parts}); err != nil {
 		done(agent.Decided{}, err)
 	}
 }
@@ -39,7 +42,7 @@ func (p *Proposer) Commit(ctx context.Context, cmd []byte) (index uint64, err er
 		err     error
 	}
 	settled := make(chan outcome, 1)
-	p.Submit("", cmd, false, nil, func(d agent.Decided, err error) { settled <- outcome{d, err} })
+	p.Submit(ctx, "", cmd, false, func(d agent.Decided, err error) { settled <- outcome{d, err} })
 	select {
 	case o := <-settled:
 		if o.err == nil && o.decided.Err != nil {
@@ -139,21 +142,34 @@ func (p *Proposer) refuse(why *agent.Error) {
 }
 
 // cut takes the commits of one entry off the queue, and all reads that wait. It
-// returns nil if there are none.
+// returns nil if there are none. It refuses commits whose callers have given up: their
+// retries may wait behind them.
 func (p *Proposer) cut() *batch {
+	b, gone := p.cutQueue()
+	p.Metrics.abandoned.Add(uint64(len(gone)))
+	for _, w := range gone {
+		w.done(agent.Decided{}, agent.Errorf(agent.CodeUnavailable, "the caller gave up before the commit was sent"))
+	}
+	return b
+}
+
+func (p *Proposer) cutQueue() (b *batch, gone []pending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.queue.count == 0 && len(p.readers) == 0 {
-		return nil
+		return nil, nil
 	}
-	cut := p.queue.cut()
-	b := &batch{readers: p.readers, cmds: make([][]byte, len(cut)), done: make([]func(agent.Decided, error), len(cut)), parts: make([]*tracing.Parts, len(cut))}
+	cut, gone := p.queue.cut()
+	if len(cut) == 0 && len(p.readers) == 0 {
+		return nil, gone
+	}
+	b = &batch{readers: p.readers, cmds: make([][]byte, len(cut)), done: make([]func(agent.Decided, error), len(cut)), parts: make([]*tracing.Parts, len(cut))}
 	for i, w := range cut {
 		b.cmds[i], b.done[i], b.parts[i] = w.cmd, w.done, w.parts
 		b.remote = b.remote || w.remote
 	}
 	p.readers = nil
-	return b
+	return b, gone
 }
 
 // Hold makes the proposer send nothing until resume is called; commits wait. It
