@@ -11,19 +11,22 @@ import (
 // electionMax bounds the wait for a leader that replaces one whose connections are refused.
 const electionMax = 2 * time.Second
 
+// drains is how long the writes that are under way take.
+const drains = 150 * time.Millisecond
+
 // refuseLeader makes all connections between the leader and the others fail at once. The others
 // conclude that its process has ended and elect another leader, while the old one still has
 // its lease. Then the new leader can reach the old one again. Its heartbeats are retried sooner
 // than its entries, so a heartbeat tells the old leader of the new term. Until then the old
-// leader has no write of its own under way, and soon after it has some (hashicorp/raft#695):
-// what clients send to it arrives late.
+// leader has no write under way, and soon after it has some (hashicorp/raft#695): what
+// clients send to any node arrives late.
 func refuseLeader(ctx context.Context, a *act) (undo, error) {
 	old := a.leader(ctx)
 	self, others := []string{old.Name()}, a.others(old)
-	late := testbed.Link{Delay: a.millis(250, 600)}
-	a.begins("%s, which clients reach %v late", old.Name(), late.Delay)
-	a.lay([]string{testbed.Clients}, self, testbed.ClientPorts, late)
-	pause.For(ctx, 50*time.Millisecond)
+	late := testbed.Link{Delay: a.millis(300, 600)}
+	a.begins("%s; clients reach all nodes %v late", old.Name(), late.Delay)
+	a.lay([]string{testbed.Clients}, names(a.members()), testbed.ClientPorts, late)
+	pause.For(ctx, drains)
 	refused := testbed.Link{Refuse: true}
 	a.lay(self, others, testbed.AllPorts, refused)
 	a.lay(others, self, testbed.AllPorts, refused)

@@ -20,7 +20,7 @@ const (
 // Link has no fault. Probabilities are from 0 to 1, and apply to each packet.
 type Link struct {
 	Cut       bool          // nothing arrives
-	Refuse    bool          // what goes to a server's port by TCP is answered with a reset, as if nothing listened there
+	Refuse    bool          // what goes to a server's port by TCP resets both ends, as if the process behind each had ended
 	Delay     time.Duration // all arrive so much later, in order
 	Jitter    time.Duration // and by up to so much more, which varies as fast, still in order
 	Loss      float64       // does not arrive

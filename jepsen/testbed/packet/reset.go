@@ -19,24 +19,49 @@ func resetTo(packet []byte, h header) []byte {
 	if flags&tcpRST != 0 {
 		return nil
 	}
-	r := make([]byte, ipHeaderMin+tcpHeaderMin)
-	r[0], r[8], r[9] = 0x45, 64, protocolTCP
-	binary.BigEndian.PutUint16(r[2:], uint16(len(r)))
-	copy(r[12:16], packet[16:20])
-	copy(r[16:20], packet[12:16])
-	binary.BigEndian.PutUint16(r[10:], checksum(0, r[:ipHeaderMin]))
-
+	r := newReset(packet[16:20], packet[12:16], segment[2:4], segment[0:2])
 	t := r[ipHeaderMin:]
-	copy(t[0:2], segment[2:4])
-	copy(t[2:4], segment[0:2])
-	t[12], t[13] = tcpHeaderMin/4<<4, tcpRST
 	if flags&tcpACK != 0 {
 		copy(t[4:8], segment[8:12])
 	} else {
 		t[13] |= tcpACK
 		binary.BigEndian.PutUint32(t[8:], binary.BigEndian.Uint32(segment[4:])+sequenceLength(segment, flags))
 	}
-	// The checksum also covers the addresses, the protocol and the length.
+	return sealed(r)
+}
+
+// resetInPlaceOf returns the reset that tells the receiver of a TCP packet that its sender has
+// ended; nil if the packet begins a connection, which the receiver does not know yet. The
+// receiver believes it, since its sequence number is the one that the receiver expects.
+func resetInPlaceOf(packet []byte, h header) []byte {
+	segment := packet[h.payload:]
+	if segment[13]&(tcpRST|tcpSYN) != 0 {
+		return nil
+	}
+	r := newReset(packet[12:16], packet[16:20], segment[0:2], segment[2:4])
+	copy(r[ipHeaderMin+4:], segment[4:8])
+	return sealed(r)
+}
+
+// newReset returns a reset between two addresses and their ports, without numbers and checksums.
+func newReset(from, to, fromPort, toPort []byte) []byte {
+	r := make([]byte, ipHeaderMin+tcpHeaderMin)
+	r[0], r[8], r[9] = 0x45, 64, protocolTCP
+	binary.BigEndian.PutUint16(r[2:], uint16(len(r)))
+	copy(r[12:16], from)
+	copy(r[16:20], to)
+	t := r[ipHeaderMin:]
+	copy(t[0:2], fromPort)
+	copy(t[2:4], toPort)
+	t[12], t[13] = tcpHeaderMin/4<<4, tcpRST
+	return r
+}
+
+// sealed returns the packet with its checksums. That of TCP also covers the addresses, the protocol
+// and the length.
+func sealed(r []byte) []byte {
+	binary.BigEndian.PutUint16(r[10:], checksum(0, r[:ipHeaderMin]))
+	t := r[ipHeaderMin:]
 	pseudo := sum(sum(0, r[12:20]), []byte{0, protocolTCP, 0, tcpHeaderMin})
 	binary.BigEndian.PutUint16(t[16:], checksum(pseudo, t))
 	return r

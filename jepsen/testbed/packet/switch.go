@@ -177,6 +177,9 @@ func (s *Switch) take(e *egress, now time.Duration, packet []byte) {
 		if reset := resetTo(packet, h); reset != nil {
 			e.deliver(e.from, reset)
 		}
+		if reset := resetInPlaceOf(packet, h); reset != nil {
+			e.deliver(to, reset)
+		}
 		return
 	}
 	e.send(now, w.links, to, class, h.payload, packet)

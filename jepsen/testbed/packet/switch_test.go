@@ -66,8 +66,8 @@ func (p *pair) set(tb testing.TB, from, to string, class packet.Class, l packet.
 	}
 }
 
-// echoes serves a port of b: it sends back what it receives.
-func (p *pair) echoes(tb testing.TB, port int) {
+// echoes serves a port of b: it sends back what it receives, and tells how the connections end.
+func (p *pair) echoes(tb testing.TB, port int) <-chan error {
 	tb.Helper()
 	var l net.Listener
 	err := p.b.Do(func() (err error) {
@@ -78,6 +78,7 @@ func (p *pair) echoes(tb testing.TB, port int) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = l.Close() })
+	ended := make(chan error, 16)
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -86,10 +87,12 @@ func (p *pair) echoes(tb testing.TB, port int) {
 			}
 			go func() {
 				defer conn.Close() //nolint:errcheck // nothing is lost
-				_, _ = io.Copy(conn, conn)
+				_, err := io.Copy(conn, conn)
+				ended <- err
 			}()
 		}
 	}()
+	return ended
 }
 
 // dial connects from a to b.
@@ -210,7 +213,7 @@ func TestACutLeavesOtherClassesAlone(t *testing.T) {
 
 func TestARefusedLinkEndsConnections(t *testing.T) {
 	p := newPair(t)
-	p.echoes(t, port)
+	ended := p.echoes(t, port)
 	conn, err := p.dial(t.Context(), port)
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +225,9 @@ func TestARefusedLinkEndsConnections(t *testing.T) {
 	p.set(t, "a", "b", packet.All, packet.Link{Refuse: true})
 	if _, err := echo(conn, 5*time.Second); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("a connection that is refused: %v", err)
+	}
+	if err := <-ended; !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("its other end: %v", err)
 	}
 	if _, err := p.dial(t.Context(), port); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("dialed: %v", err)
