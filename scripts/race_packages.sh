@@ -3,7 +3,8 @@
 # what does. It would find nothing in the others, and each needs a build of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-concurrent='^\s*go (func|[[:alnum:].]+\()|\.Go\(|"sync|"net/http|t\.Parallel|synctest|chan |nodetest'
+# shellcheck source=scripts/starts.sh
+. scripts/starts.sh
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | while read -r package dir; do
-  if [ -n "$dir" ] && grep -qE "$concurrent" "$dir"/*.go; then echo "$package"; fi
+  if [ -n "$dir" ] && grep -qE "$starts" "$dir"/*.go; then echo "$package"; fi
 done
