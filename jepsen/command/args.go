@@ -46,7 +46,7 @@ func (a *arguments) truth(name string, value bool) {
 }
 
 // argsOf returns the command for one op; nil if dormctl has none that takes all of it. The input of an append is the
-// array of its entries, and that of a put the value.
+// array of its entries, and that of a put the value or the state.
 func argsOf(op agent.Op) arguments {
 	switch op := op.(type) {
 	case *agent.PutValue:
@@ -94,7 +94,10 @@ func argsOf(op agent.Op) arguments {
 		a.span("ttl", op.TTL)
 		return a
 	default:
-		return turnArgs(op)
+		if a := turnArgs(op); a != nil {
+			return a
+		}
+		return objectArgs(op)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 type Run func(ctx context.Context, stdin []byte, stdout io.Writer, args ...string) (stderr []byte, code int, err error)
 
 // Ctl is the program dormctl as a service. Every other commit of one op is the command of that op, if there is one, and
-// the others are "dormctl commit". Reads are single ones of values, checkpoints, claims, threads and sessions; watches
-// are of threads and changes.
+// the others are "dormctl commit". Reads are single ones of values, checkpoints, claims, threads, sessions, memories and
+// reviews; watches are of threads and changes.
 type Ctl struct {
 	Run   Run
 	ID    string        // begins the request ids; unique to the process
@@ -75,6 +75,8 @@ func inputOf(op agent.Op, body []byte) []byte {
 	switch op := op.(type) {
 	case *agent.PutValue:
 		return op.Bytes
+	case *agent.PutCheckpoint:
+		return op.State
 	case *agent.AppendThread:
 		var call struct {
 			Entries json.RawMessage `json:"entries"`
@@ -93,20 +95,8 @@ func (c *Ctl) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	if len(r.Reads) != 1 || r.Stale {
 		return c.Reads.Read(ctx, r)
 	}
-	var name string
-	var args []string
-	switch read := r.Reads[0].(type) {
-	case *agent.GetValue:
-		name, args = "get_value", []string{"values", "get", read.Key}
-	case *agent.GetCheckpoint:
-		name, args = "get_checkpoint", []string{"checkpoints", "get", read.Key}
-	case *agent.GetClaim:
-		name, args = "get_claim", []string{"claims", "get", read.Claim}
-	case *agent.GetThread:
-		name, args = "get_thread", []string{"threads", "get", read.Thread}
-	case *agent.GetSession:
-		name, args = "get_session", []string{"sessions", "get", read.Session}
-	default:
+	args, name := readArgs(r.Reads[0])
+	if args == nil {
 		return c.Reads.Read(ctx, r)
 	}
 	out, err := c.run(ctx, false, r.Scope, nil, args...)

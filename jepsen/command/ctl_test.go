@@ -75,6 +75,20 @@ func TestEachOpHasItsCommand(t *testing.T) {
 		{&agent.RecoverSession{Session: "s", Owner: "o"}, "sessions recover s --owner o", "", `{}`},
 		{&agent.RenewSession{Session: "s", Owner: "o", LeaseID: "l"}, "sessions renew s --owner o --lease l", "", `{}`},
 		{&agent.CompactThread{Thread: "t"}, "commit -", "", ""},
+		{
+			&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{"a":1}`), Thread: &agent.Pointer{Thread: "t", Rev: 2}, IfRevision: &zero, TTL: time.Second},
+			"checkpoints put k - --thread t --rev 2 --ttl 1s --if-revision 0", `{"a":1}`, `{"key":"k","revision":1}`,
+		},
+		{&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), Thread: &agent.Pointer{Thread: "t", Incarnation: 3}}, "commit -", "", ""},
+		{&agent.DeleteCheckpoint{Key: "k", IfIncarnation: 3, Seal: time.Minute}, "checkpoints rm k --if-incarnation 3 --seal 1m0s", "", ""},
+		{
+			&agent.WriteMemory{Agent: "a", ID: "i", Content: "what it is", Tags: []string{"x", "y"}, Embedding: []float32{1, -0.5}, IfRevision: &zero},
+			"memory put a what it is --id i --tag x --tag y --embedding [1,-0.5] --if-revision 0", "", `{}`,
+		},
+		{&agent.WriteMemory{Agent: "a", ID: "i", Content: "c", ExpiresAt: 1}, "commit -", "", ""},
+		{&agent.DeleteMemory{Agent: "a", ID: "i", IfIncarnation: 3}, "memory rm a i --if-incarnation 3", "", ""},
+		{&agent.DecideReview{Review: "r", Decision: agent.DecideApprove, By: "me", Note: "well"}, "reviews approve r --by me --note well", "", `{}`},
+		{&agent.DecideReview{Review: "r", Decision: agent.DecideEdit, By: "me", Arguments: agent.JSON(`{"x":1}`)}, `reviews edit r {"x":1} --by me`, "", `{}`},
 	} {
 		var ran, input []string
 		ctl := &command.Ctl{ID: "p", Run: func(_ context.Context, stdin []byte, stdout io.Writer, args ...string) ([]byte, int, error) {
@@ -170,6 +184,8 @@ func TestAReadIsACommand(t *testing.T) {
 		{&agent.GetClaim{Claim: "l"}, "claims get l", 0, `{"name":"l","holder":"h","epoch":7}`, "h"},
 		{&agent.GetClaim{Claim: "l"}, "claims get l", 3, `{"error":{"code":"not_found"}}`, "not_found"},
 		{&agent.GetValue{Key: "k"}, "values get k", 0, `{"key":"k","bytes":"dg==","incarnation":1,"revision":1}`, "v"},
+		{&agent.GetReview{Review: "r"}, "reviews get r", 3, `{"error":{"code":"not_found"}}`, "not_found"},
+		{&agent.GetMemory{Agent: "a", ID: "i"}, "memory get a", 3, `{"error":{"code":"not_found"}}`, "not_found"},
 		{&agent.LoadEntries{Thread: "t"}, "", 0, "", "unavailable"}, // over gRPC
 	} {
 		ran := ""

@@ -47,11 +47,11 @@ func aside(ctx context.Context, a *act, idle bool) (side []*testbed.Host, promot
 		return []*testbed.Host{a.leader(ctx)}, func(context.Context) error { return nil }, nil
 	}
 	h := a.follower(ctx)
-	release, err := a.claim(ctx, h)
+	done, err := loses(ctx, a, h)
 	if err != nil {
 		return nil, nil, err
 	}
-	promote = promoted(a, h, release)
+	promote = promoted(a, h, done)
 	if err := a.ask(ctx, layout.ChangeDemote, h.Node()); err != nil {
 		return nil, nil, errors.Join(err, promote(ctx))
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 // holds coordinates parallel lanes: two lanes must not start and stop one process, nor
-// destroy more disks than the cluster tolerates.
+// destroy more disks, and take more votes away, than the cluster tolerates together.
 type holds struct {
 	mu      sync.Mutex
 	freed   chan struct{}   // guarded by mu; closed and replaced whenever a hold is released
 	claimed map[string]bool // guarded by mu; :: host → a fault controls its process
-	harmed  map[string]bool // guarded by mu; :: host → its data may be lost, and the node has not caught up yet
+	harmed  map[string]bool // guarded by mu; :: host → its data may be lost or its vote gone, and the node does not vote again yet
 }
 
 func newHolds() *holds {
@@ -45,7 +45,7 @@ func (h *holds) claim(ctx context.Context, hosts ...string) (release func(), err
 // called. It waits while all are in use.
 func (h *holds) harm(ctx context.Context, host string, spare int) (mended func(), err error) {
 	if !h.await(ctx, func() bool { return len(h.harmed) >= spare }, func() { h.harmed[host] = true }) {
-		return nil, fmt.Errorf("the cluster tolerates the loss of %d disks, and other faults hold them all", spare)
+		return nil, fmt.Errorf("the cluster tolerates the loss of %d disks or votes, and other faults hold them all", spare)
 	}
 	return sync.OnceFunc(func() { h.giveBack(func() { delete(h.harmed, host) }) }), nil
 }

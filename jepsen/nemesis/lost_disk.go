@@ -29,7 +29,8 @@ func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(error), err 
 	return h, done, err
 }
 
-// loses is lose for a host, and reserves the processes of others besides.
+// loses is lose for a host that loses its disk or its vote, and reserves the processes of others
+// besides. A vote counts like a disk: without the one node and the other's data there may be no majority.
 func loses(ctx context.Context, a *act, h *testbed.Host, others ...*testbed.Host) (done func(error), err error) {
 	release, err := a.claim(ctx, append(others, h)...)
 	if err != nil {

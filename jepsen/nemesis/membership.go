@@ -88,20 +88,20 @@ func joinLeave(ctx context.Context, a *act) (undo, error) {
 func demotePromote(role string) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h := a.some(ctx, role)[0]
-		release, err := a.claim(ctx, h)
+		done, err := loses(ctx, a, h)
 		if err != nil {
 			return nil, err
 		}
 		a.begins("%s", h.Name())
 		err = a.ask(ctx, layout.ChangeDemote, h.Node())
-		return promoted(a, h, release), err
+		return promoted(a, h, done), err
 	}
 }
 
 // promoted returns the undo of a demotion.
-func promoted(a *act, h *testbed.Host, release func()) undo {
-	return func(ctx context.Context) error {
-		defer release()
+func promoted(a *act, h *testbed.Host, done func(error)) undo {
+	return func(ctx context.Context) (err error) {
+		defer func() { done(err) }()
 		if err := a.ask(ctx, layout.ChangePromote, h.Node()); err != nil {
 			return err
 		}
@@ -135,15 +135,16 @@ func replace(ctx context.Context, a *act) (undo, error) {
 func remove(role string) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h := a.some(ctx, role)[0]
-		release, err := a.claim(ctx, h)
+		done, err := loses(ctx, a, h)
 		if err != nil {
 			return nil, err
 		}
 		a.begins("%s", h.Name())
 		err = a.part(ctx, h)
 		return func(ctx context.Context) error {
-			defer release()
-			return a.rejoin(ctx, h)
+			err := a.rejoin(ctx, h)
+			done(err)
+			return err
 		}, err
 	}
 }
@@ -168,18 +169,19 @@ func (a *act) rejoin(ctx context.Context, h *testbed.Host) error {
 // end.
 func removedReturns(ctx context.Context, a *act) (undo, error) {
 	h := a.follower(ctx)
-	release, err := a.claim(ctx, h)
+	done, err := loses(ctx, a, h)
 	if err != nil {
 		return nil, err
 	}
 	a.begins("%s", h.Name())
 	err = a.part(ctx, h)
 	return func(ctx context.Context) error {
-		defer release()
 		if !a.member(h) {
 			a.returns(ctx, h)
 		}
-		return a.rejoin(ctx, h)
+		err := a.rejoin(ctx, h)
+		done(err)
+		return err
 	}, err
 }
 
@@ -199,7 +201,7 @@ func (a *act) returns(ctx context.Context, h *testbed.Host) {
 // another name. So the cluster grows, and shrinks again at the end.
 func scale(ctx context.Context, a *act) (undo, error) {
 	old := a.any()
-	release, err := a.claim(ctx, old)
+	done, err := loses(ctx, a, old)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +217,8 @@ func scale(ctx context.Context, a *act) (undo, error) {
 		fresh[i], joined[i], errs[i] = a.join(ctx)
 	})
 	return func(ctx context.Context) error {
-		defer release()
 		err := a.rejoin(ctx, old)
+		done(err)
 		var parted [2]error
 		atOnce(len(fresh), func(i int) {
 			if joined[i] != nil {

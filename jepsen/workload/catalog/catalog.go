@@ -101,7 +101,7 @@ func Portable(workloads []string) []string {
 }
 
 // byCommand are the workloads of which one process calls with dormctl: those that use commands of its own, beside commit.
-var byCommand = []string{"changes", "claim", "register", "session", "watch"}
+var byCommand = []string{"changes", "claim", "recall", "register", "review", "session", "vectors", "watch"}
 
 // ByCommand reports whether a process of a workload calls with dormctl.
 func ByCommand(workload string) bool { return slices.Contains(byCommand, workload) }

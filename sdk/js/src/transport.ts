@@ -103,18 +103,15 @@ export class Transport {
     this.at = Math.floor(Math.random() * this.endpoints.length)
   }
 
-  /** Makes a call and decodes its answer. */
+  /** Makes a call and decodes its answer. Broken JSON is a refusal with code `internal` of a read; a write is sent again. */
   async call<T>(request: Request): Promise<Answer<T>> {
-    const response = await this.send(request)
-    const kind = response.header('content-type') ?? ''
-    let body: unknown
-    if (kind.startsWith('application/json')) body = JSON.parse(response.text())
-    return answer(response, body as T)
+    const { response, body } = await this.send(request)
+    return answer(response, (body ?? decodedRead(response)) as T)
   }
 
   /** Makes a call whose answer is bytes. */
   async bytes(request: Request): Promise<Answer<Uint8Array>> {
-    const response = await this.send(request)
+    const { response } = await this.send(request)
     return answer(response, response.bytes())
   }
 
@@ -127,7 +124,7 @@ export class Transport {
     return this.endpoints[this.at]!
   }
 
-  private async send(request: Request): Promise<Incoming> {
+  private async send(request: Request): Promise<Received> {
     const name = `${request.method} ${request.path}`
     const write = !reads.has(name)
     const repeatable = !write || idempotent.has(name)
@@ -138,7 +135,7 @@ export class Transport {
     for (let attempt = 0; ; attempt++) {
       const endpoint = this.endpoint
       const failure = await this.attempt(request, endpoint, key, body, deadline)
-      if ('status' in failure) return failure
+      if ('response' in failure) return failure
       const { refused, lost } = failure
       if (refused) {
         if (refused.code === 'unknown') ambiguous ??= refused
@@ -162,7 +159,7 @@ export class Transport {
     return request.body === undefined ? undefined : encode(request.body, policy)
   }
 
-  private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Incoming | Failure> {
+  private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Received | Failure> {
     const within = Math.max(1, Math.min(this.options.attemptMs ?? 10_000, deadline - Date.now()))
     const linked = new Linked(request.signal)
     // The node answers at the timeout it was given; the client gives up a little later.
@@ -172,7 +169,10 @@ export class Transport {
       headers['dormouse-timeout-ms'] = String(Math.ceil(within))
       const response = await this.sender({ url: endpoint + this.url(request), method: request.method, headers, body, signal: linked.signal })
       this.cluster ||= response.header('dormouse-cluster') ?? ''
-      if (response.status >= 200 && response.status < 300) return response
+      if (response.status >= 200 && response.status < 300) {
+        const write = !reads.has(`${request.method} ${request.path}`)
+        return { response, body: write ? decoded(response) : undefined }
+      }
       return { refused: new RefusedError(problemOf(response.status, response.text())) }
     } catch (lost) {
       if (lost instanceof RefusedError) throw lost
@@ -229,6 +229,13 @@ export class Transport {
   }
 }
 
+/** A response that tells of success. */
+interface Received {
+  response: Incoming
+  /** The decoded JSON of a write's answer. */
+  body: unknown
+}
+
 interface Failure {
   refused?: RefusedError
   lost?: unknown
@@ -237,6 +244,21 @@ interface Failure {
 function answer<T>(response: Incoming, body: T): Answer<T> {
   let headers: Headers | undefined
   return { status: response.status, get headers() { return (headers ??= response.headers()) }, index: Number(response.header('dormouse-index') ?? 0), body }
+}
+
+/** Returns the decoded JSON of an answer, undefined if it has none. */
+function decoded(response: Incoming): unknown {
+  return (response.header('content-type') ?? '').startsWith('application/json') ? JSON.parse(response.text()) : undefined
+}
+
+function decodedRead(response: Incoming): unknown {
+  try {
+    return decoded(response)
+  } catch (broken) {
+    const error = refusal('internal', 'the answer of the node is no JSON')
+    error.cause = broken
+    throw error
+  }
 }
 
 /** Returns the problem of an answer. An answer of a proxy may have none. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RefusedError, UnknownError, settle } from '../src/index.js'
 import { parseEvents, type ServerEvent } from '../src/events.js'
 import { encode } from '../src/json.js'
-import { json, lost, problem, scripted, stream } from './kit.js'
+import { broken, json, lost, problem, scripted, stream } from './kit.js'
 
 const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
 
@@ -71,6 +71,21 @@ test('a read is never unknown', async () => {
   const { client } = scripted([lost])
   const outcome = await settle(client.checkpoints.get('k'))
   assert(outcome.outcome === 'refused' && outcome.error.code === 'unavailable')
+})
+
+test('a broken answer is like a lost one', async () => {
+  const { client, got } = scripted([broken, stamp])
+  assert.equal((await client.checkpoints.put('k', { state: {} })).revision, 1)
+  assert.equal(new Set(got.map((each) => each.headers.get('idempotency-key'))).size, 1)
+  const alone = scripted([broken]).client
+  assert.equal((await settle(alone.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
+  const read = await settle(alone.checkpoints.get('k'))
+  assert(read.outcome === 'refused' && read.error.code === 'internal')
+})
+
+test('a value that is no JSON is its bytes', async () => {
+  const { bytes } = await scripted([broken]).client.values.get('k')
+  assert.equal(new TextDecoder().decode(bytes), '{"key":')
 })
 
 test('an aborted signal ends a call with its reason', async () => {

@@ -34,3 +34,5 @@ export const problem = (code: string, status: number, more: object = {}): Reply 
 export const lost: Reply = () => { throw new TypeError('fetch failed') }
 
 export const stream = (text: string): Reply => () => new Response(text, { headers: { 'Content-Type': 'text/event-stream' } })
+
+export const broken: Reply = () => new Response('{"key":', { headers: { 'Content-Type': 'application/json', ETag: '"1"' } })

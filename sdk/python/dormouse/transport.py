@@ -79,9 +79,23 @@ class Answer:
 
     @cached_property
     def body(self) -> Any:
-        """The decoded JSON, or None if the answer has none."""
+        """The decoded JSON, or None if the answer has none. JSON that is broken raises RefusedError with code `internal`."""
+        try:
+            return self._decoded
+        except ValueError as broken:
+            raise refusal("internal", f"the answer of the node is no JSON: {broken}") from broken
+
+    @cached_property
+    def _decoded(self) -> Any:
         is_json = self.headers.get("content-type", "").startswith("application/json")
         return json.loads(self.data) if is_json else None
+
+    def require_whole(self) -> None:
+        """Raises ConnectionError if the answer's JSON is broken: the client did not hear what came of the call."""
+        try:
+            self._decoded  # noqa: B018 # is kept for body
+        except ValueError as broken:
+            raise ConnectionError(f"the answer of the node is no JSON: {broken}") from broken
 
 
 class Transport:
@@ -127,8 +141,7 @@ class Transport:
 
     def call(self, request: Request) -> Answer:
         """Makes a call and returns its answer."""
-        response = self._send(request)
-        return Answer(response.status, response.headers, int(response.headers.get("dormouse-index", 0)), response.body)
+        return self._send(request)
 
     def open(self, request: Request, last: str, silence: float, endpoint: str) -> Stream:
         """Opens a stream of events after the event with the id last."""
@@ -143,7 +156,7 @@ class Transport:
                 stream.close()
         return stream
 
-    def _send(self, request: Request) -> Response:
+    def _send(self, request: Request) -> Answer:
         name, options = request.name, request.options
         write = name not in READS
         repeatable = not write or name in IDEMPOTENT
@@ -177,7 +190,7 @@ class Transport:
             if not more or _wait(options.get("cancelled"), pause):
                 raise _ended(write, ambiguous, failure, key)
 
-    def _attempt(self, request: Request, endpoint: str, key: str | None, body: bytes | None, deadline: float, fresh: bool) -> Response:
+    def _attempt(self, request: Request, endpoint: str, key: str | None, body: bytes | None, deadline: float, fresh: bool) -> Answer:
         within = max(0.001, min(self._attempt_ms / 1000, deadline - time.monotonic()))
         headers = self._headers(request, body, key)
         headers["Dormouse-Timeout-Ms"] = str(math.ceil(within * 1000))
@@ -186,7 +199,10 @@ class Transport:
         if not self._cluster:
             self._cluster = response.headers.get("dormouse-cluster", "")
         if 200 <= response.status < 300:
-            return response
+            answer = Answer(response.status, response.headers, int(response.headers.get("dormouse-index", 0)), response.body)
+            if request.name not in READS:
+                answer.require_whole()
+            return answer
         raise RefusedError(problem_of(response.status, response.body))
 
     def _encoded(self, request: Request) -> bytes | None:

@@ -82,5 +82,9 @@ def lost(got: Got) -> Response:
     raise ConnectionResetError("the connection was lost")
 
 
+def broken(got: Got) -> Response:
+    return Response(200, {"content-type": "application/json", "etag": '"1"'}, b'{"key":')
+
+
 def stream(text: str) -> Reply:
     return lambda got: Response(200, {"content-type": "text/event-stream"}, text.encode())

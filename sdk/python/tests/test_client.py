@@ -7,7 +7,7 @@ from dormouse.http import Response
 from dormouse.text import encode, well_formed
 from dormouse.watch import Event, parse_events
 
-from .kit import Got, answer, lost, problem, scripted, stream
+from .kit import Got, answer, broken, lost, problem, scripted, stream
 
 STAMP = answer({"key": "k", "revision": 1, "created_at": 1, "updated_at": 1}, 201)
 
@@ -69,6 +69,20 @@ class Outcomes(unittest.TestCase):
             outcome = settle(client.checkpoints.get, "k")
             assert isinstance(outcome, Refused)
             self.assertEqual(outcome.error.code, "unavailable")
+
+    def test_a_broken_answer_is_like_a_lost_one(self):
+        client, got = scripted(broken, STAMP)
+        self.assertEqual(client.checkpoints.put("k", {"state": {}})["revision"], 1)
+        self.assertEqual(len({each.headers["Idempotency-Key"] for each in got}), 1)
+        client, _ = scripted(broken, timeout_ms=300)
+        self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)
+        outcome = settle(client.checkpoints.get, "k")
+        assert isinstance(outcome, Refused)
+        self.assertEqual(outcome.error.code, "internal")
+
+    def test_a_value_that_is_no_json_is_its_bytes(self):
+        client, _ = scripted(broken)
+        self.assertEqual(client.values.get("k").data, b'{"key":')
 
     def test_a_cancelled_call_is_not_tried_again(self):
         client, got = scripted(lost, timeout_ms=60_000)
