@@ -3,8 +3,8 @@
 # what does. It would find nothing in the others, and each needs a build of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/starts.sh
-. scripts/starts.sh
+# shellcheck source=scripts/goroutines.sh
+. scripts/goroutines.sh
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | while read -r package dir; do
-  if [ -n "$dir" ] && grep -qE "$starts" "$dir"/*.go; then echo "$package"; fi
+  if [ -n "$dir" ] && grep -qE "$goroutines" "$dir"/*.go; then echo "$package"; fi
 done

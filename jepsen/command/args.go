@@ -31,6 +31,12 @@ func (a *arguments) count(name string, value uint64) {
 	}
 }
 
+// conditions adds the flags of the revision and the incarnation that a write builds on.
+func (a *arguments) conditions(revision *uint64, incarnation uint64) {
+	a.number("if-revision", revision)
+	a.count("if-incarnation", incarnation)
+}
+
 // span adds a flag unless its value is 0.
 func (a *arguments) span(name string, value time.Duration) {
 	if value != 0 {
@@ -45,6 +51,13 @@ func (a *arguments) truth(name string, value bool) {
 	}
 }
 
+// removal returns the command that removes a thing, with its conditions.
+func removal(a arguments, revision *uint64, incarnation uint64, seal time.Duration) arguments {
+	a.conditions(revision, incarnation)
+	a.span("seal", seal)
+	return a
+}
+
 // argsOf returns the command for one op; nil if dormctl has none that takes all of it. The input of an append is the
 // array of its entries, and that of a put the value or the state.
 func argsOf(op agent.Op) arguments {
@@ -54,8 +67,7 @@ func argsOf(op agent.Op) arguments {
 			return nil
 		}
 		a := arguments{"values", "put", op.Key, "-"}
-		a.number("if-revision", op.IfRevision)
-		a.count("if-incarnation", op.IfIncarnation)
+		a.conditions(op.IfRevision, op.IfIncarnation)
 		a.span("ttl", op.TTL)
 		a.text("content-type", op.ContentType)
 		a.truth("skip-existing", op.SkipExisting)
@@ -64,11 +76,7 @@ func argsOf(op agent.Op) arguments {
 		if op.IfBytes != nil {
 			return nil
 		}
-		a := arguments{"values", "rm", op.Key}
-		a.number("if-revision", op.IfRevision)
-		a.count("if-incarnation", op.IfIncarnation)
-		a.span("seal", op.Seal)
-		return a
+		return removal(arguments{"values", "rm", op.Key}, op.IfRevision, op.IfIncarnation, op.Seal)
 	case *agent.AppendThread:
 		a := arguments{"threads", "append", op.Thread, "--entries", "-"}
 		a.number("expected-rev", op.ExpectedRev)

@@ -25,24 +25,15 @@ func objectArgs(op agent.Op) arguments {
 		a.text("lifecycle", op.Lifecycle)
 		a.text("metadata", string(op.Metadata))
 		a.span("ttl", op.TTL)
-		a.number("if-revision", op.IfRevision)
-		a.count("if-incarnation", op.IfIncarnation)
+		a.conditions(op.IfRevision, op.IfIncarnation)
 		a.truth("skip-existing", op.SkipExisting)
 		return a
 	case *agent.DeleteCheckpoint:
-		a := arguments{"checkpoints", "rm", op.Key}
-		a.number("if-revision", op.IfRevision)
-		a.count("if-incarnation", op.IfIncarnation)
-		a.span("seal", op.Seal)
-		return a
+		return removal(arguments{"checkpoints", "rm", op.Key}, op.IfRevision, op.IfIncarnation, op.Seal)
 	case *agent.WriteMemory:
 		return memoryArgs(op)
 	case *agent.DeleteMemory:
-		a := arguments{"memory", "rm", op.Agent, op.ID}
-		a.number("if-revision", op.IfRevision)
-		a.count("if-incarnation", op.IfIncarnation)
-		a.span("seal", op.Seal)
-		return a
+		return removal(arguments{"memory", "rm", op.Agent, op.ID}, op.IfRevision, op.IfIncarnation, op.Seal)
 	case *agent.DecideReview:
 		return reviewArgs(op)
 	default:
@@ -74,21 +65,22 @@ func memoryArgs(op *agent.WriteMemory) arguments {
 		a.text("embedding", string(numbers))
 	}
 	a.span("ttl", op.TTL)
-	a.number("if-revision", op.IfRevision)
-	a.count("if-incarnation", op.IfIncarnation)
+	a.conditions(op.IfRevision, op.IfIncarnation)
 	return a
 }
 
 // reviewArgs returns the command that decides a review.
 func reviewArgs(op *agent.DecideReview) arguments {
-	verbs := map[agent.ReviewDecision]string{agent.DecideApprove: "approve", agent.DecideDeny: "deny", agent.DecideEdit: "edit"}
-	verb, there := verbs[op.Decision]
-	if !there {
+	var a arguments
+	switch op.Decision {
+	case agent.DecideApprove:
+		a = arguments{"reviews", "approve", op.Review}
+	case agent.DecideDeny:
+		a = arguments{"reviews", "deny", op.Review}
+	case agent.DecideEdit:
+		a = arguments{"reviews", "edit", op.Review, string(op.Arguments)}
+	default:
 		return nil
-	}
-	a := arguments{"reviews", verb, op.Review}
-	if op.Decision == agent.DecideEdit {
-		a = append(a, string(op.Arguments))
 	}
 	a.text("by", op.By)
 	a.text("note", op.Note)

@@ -11,8 +11,8 @@ import (
 // electionMax bounds the wait for a leader that replaces one whose connections are refused.
 const electionMax = 2 * time.Second
 
-// drains is how long the writes that are under way take.
-const drains = 150 * time.Millisecond
+// drainTime is the time in which the writes that are under way end.
+const drainTime = 150 * time.Millisecond
 
 // refuseLeader makes all connections between the leader and the others fail at once. The others
 // conclude that its process has ended and elect another leader, while the old one still has
@@ -26,7 +26,7 @@ func refuseLeader(ctx context.Context, a *act) (undo, error) {
 	late := testbed.Link{Delay: a.millis(300, 600)}
 	a.begins("%s; clients reach all nodes %v late", old.Name(), late.Delay)
 	a.lay([]string{testbed.Clients}, names(a.members()), testbed.ClientPorts, late)
-	pause.For(ctx, drains)
+	pause.For(ctx, drainTime)
 	refused := testbed.Link{Refuse: true}
 	a.lay(self, others, testbed.AllPorts, refused)
 	a.lay(others, self, testbed.AllPorts, refused)

@@ -47,3 +47,9 @@ func ResetTo(packet []byte) []byte {
 	h, _ := readHeader(packet)
 	return resetTo(packet, h)
 }
+
+// ResetInPlaceOf returns the reset that the receiver of a TCP packet gets in its place.
+func ResetInPlaceOf(packet []byte) []byte {
+	h, _ := readHeader(packet)
+	return resetInPlaceOf(packet, h)
+}

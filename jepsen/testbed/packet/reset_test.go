@@ -68,3 +68,24 @@ func TestAResetAnswersASegment(t *testing.T) {
 		t.Errorf("a reset was answered: %x", r)
 	}
 }
+
+func TestAResetTakesThePlaceOfASegment(t *testing.T) {
+	for _, flags := range []byte{ack, fin | ack} {
+		r := packet.ResetInPlaceOf(tcp(flags, 10))
+		to, ports, payload, ok := packet.ReadHeader(r)
+		if !ok || to != [4]byte{10, 77, 0, 2} || ports != [2]uint16{40000, 7602} || payload != 20 || len(r) != 40 {
+			t.Fatalf("flags %x: to %v, ports %v, %d bytes", flags, to, ports, len(r))
+		}
+		if r[33] != rst || binary.BigEndian.Uint32(r[24:]) != 1000 {
+			t.Errorf("flags %x: flags %x, number %d", flags, r[33], binary.BigEndian.Uint32(r[24:]))
+		}
+		if folded(r[:20]) != 0xffff || folded(r[12:20], []byte{0, 6, 0, 20}, r[20:]) != 0xffff {
+			t.Errorf("flags %x: a checksum is wrong", flags)
+		}
+	}
+	for _, flags := range []byte{syn, rst} { // the receiver knows no connection, or that it has ended
+		if r := packet.ResetInPlaceOf(tcp(flags, 0)); r != nil {
+			t.Errorf("flags %x: the receiver got %x", flags, r)
+		}
+	}
+}

@@ -103,7 +103,7 @@ export class Transport {
     this.at = Math.floor(Math.random() * this.endpoints.length)
   }
 
-  /** Makes a call and decodes its answer. Broken JSON is a refusal with code `internal` of a read; a write is sent again. */
+  /** Makes a call and decodes its answer. If its JSON is broken, a read is refused with code `internal`, and a write is sent again. */
   async call<T>(request: Request): Promise<Answer<T>> {
     const { response, body } = await this.send(request)
     return answer(response, (body ?? decodedRead(response)) as T)
@@ -251,11 +251,12 @@ function decoded(response: Incoming): unknown {
   return (response.header('content-type') ?? '').startsWith('application/json') ? JSON.parse(response.text()) : undefined
 }
 
+/** Returns what decoded returns, for a read: broken JSON is a refusal. */
 function decodedRead(response: Incoming): unknown {
   try {
     return decoded(response)
   } catch (broken) {
-    const error = refusal('internal', 'the answer of the node is no JSON')
+    const error = refusal('internal', 'the answer of the node is not valid JSON')
     error.cause = broken
     throw error
   }

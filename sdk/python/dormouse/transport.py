@@ -80,22 +80,12 @@ class Answer:
     @cached_property
     def body(self) -> Any:
         """The decoded JSON, or None if the answer has none. JSON that is broken raises RefusedError with code `internal`."""
+        if not self.headers.get("content-type", "").startswith("application/json"):
+            return None
         try:
-            return self._decoded
+            return json.loads(self.data)
         except ValueError as broken:
-            raise refusal("internal", f"the answer of the node is no JSON: {broken}") from broken
-
-    @cached_property
-    def _decoded(self) -> Any:
-        is_json = self.headers.get("content-type", "").startswith("application/json")
-        return json.loads(self.data) if is_json else None
-
-    def require_whole(self) -> None:
-        """Raises ConnectionError if the answer's JSON is broken: the client did not hear what came of the call."""
-        try:
-            self._decoded  # noqa: B018 # is kept for body
-        except ValueError as broken:
-            raise ConnectionError(f"the answer of the node is no JSON: {broken}") from broken
+            raise refusal("internal", f"the answer of the node is not valid JSON: {broken}") from broken
 
 
 class Transport:
@@ -201,7 +191,10 @@ class Transport:
         if 200 <= response.status < 300:
             answer = Answer(response.status, response.headers, int(response.headers.get("dormouse-index", 0)), response.body)
             if request.name not in READS:
-                answer.require_whole()
+                try:
+                    answer.body  # noqa: B018 # the property keeps what it decoded
+                except RefusedError as broken:  # what came of the write was not heard
+                    raise ConnectionError(str(broken)) from broken
             return answer
         raise RefusedError(problem_of(response.status, response.body))
 
