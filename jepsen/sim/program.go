@@ -56,7 +56,10 @@ func Build(ctx context.Context, bugs bool) (Program, error) {
 		tags, name = tags+",seeded", name+"-bugs"
 	}
 	p := Program{Path: filepath.Join(dir, name), Seeded: true}
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", file, "-tags", tags, redisUnoptimized, "-o", p.Path, modpath.Path+"/cmd/dormjepsen")
+	// Nodes tell each other their version, and versions of other lengths make another schedule. The program
+	// knows neither its commit nor its directory, so that a seed means the same in each checkout.
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-overlay", file, "-tags", tags, redisUnoptimized,
+		"-o", p.Path, modpath.Path+"/cmd/dormjepsen")
 	// A call of C is a call of the system to the schedule. A compiler that collects less garbage is a seventh faster.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOGC=400")
 	if out, err := cmd.CombinedOutput(); err != nil {
