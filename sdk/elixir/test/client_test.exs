@@ -52,9 +52,14 @@ defmodule Dormouse.ClientTest do
       end
     end
 
-    test "a write is unknown, and a read refused, after an answer that is no JSON" do
-      {client, got} = scripted([{200, "application/json", [], ~s({"revision": 1)}])
-      assert {:error, %Unknown{idempotency_key: key}} = Checkpoints.put(client, "k", %{state: %{}})
+    test "an answer of a write that is no JSON is like a lost one" do
+      broken = {200, "application/json", [], ~s({"revision": 1)}
+      {client, got} = scripted([broken, answer(@stamp)])
+      assert {:ok, %{"revision" => 1}} = Checkpoints.put(client, "k", %{state: %{}})
+      assert [%{headers: %{"idempotency-key" => key}}, %{headers: %{"idempotency-key" => key}}] = got.()
+
+      {client, got} = scripted([broken])
+      assert {:error, %Unknown{idempotency_key: key}} = Checkpoints.put(client, "k", %{state: %{}}, timeout_ms: 300)
       assert key == hd(got.()).headers["idempotency-key"]
       assert {:error, %Refused{code: "internal"}} = Checkpoints.get(client, "k")
     end

@@ -2,7 +2,7 @@ defmodule Dormouse.Transport do
   @moduledoc false
   # Sends calls to the nodes: fails over, and retries what is safe to retry.
 
-  alias Dormouse.{HTTP, JSON, Operations, Refused, Server, Unknown}
+  alias Dormouse.{Answer, HTTP, JSON, Operations, Refused, Server, Unknown}
 
   # Codes after which another attempt may succeed. The refused attempt was not applied.
   @transient ~w(overloaded unavailable not_owner)
@@ -173,18 +173,19 @@ defmodule Dormouse.Transport do
   end
 
   defp answer(call, %{status: status} = response, body) when status in 200..299 do
-    {:ok,
-     %Dormouse.Answer{
-       status: status,
-       headers: response.headers,
-       index: String.to_integer(response.headers["dormouse-index"] || "0"),
-       data: body,
-       idempotency_key: call.key,
-       write: call.write
-     }}
+    answer = %Answer{status: status, headers: response.headers, index: String.to_integer(response.headers["dormouse-index"] || "0"), data: body}
+    if call.write, do: whole(answer), else: {:ok, answer}
   end
 
   defp answer(_call, response, body), do: {:error, Refused.new(problem(response.status, body))}
+
+  # The client did not hear what came of a write whose answer is broken.
+  defp whole(answer) do
+    case Answer.decode(answer) do
+      {:ok, _body} = decoded -> {:ok, %{answer | decoded: decoded}}
+      {:error, error} -> {:error, {:lost, error.message}}
+    end
+  end
 
   @doc "Returns the problem of an answer. An answer of a proxy may have none."
   def problem(status, text) do
