@@ -70,7 +70,7 @@ func (a *app) runCommand() *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the plan and of all random choices (default: random)")
 	flags.IntVar(&f.nodes, "nodes", 3, "size of the cluster, 1 to 7")
 	flags.IntVar(&f.processes, "processes", 0, "processes of each workload (0 means the default)")
-	flags.StringVar(&f.dir, "dir", "", "new directory for the run's files (default"+runsDir+"/TIME-run)")
+	flags.StringVar(&f.dir, "dir", "", "new directory for the run's files (default "+runsDir+"/TIME-run)")
 	flags.StringVar(&f.binary, "binary", "", "path of dormoused (default: built from this checkout)")
 	flags.StringVar(&f.previous, "previous", "", "path of an older dormoused: every other node starts with it, and the nemesis mixed changes them")
 	flags.StringVar(&f.timing, "timing", "", "cluster.timing of all nodes: lan or wan (default: drawn from the seed)")
