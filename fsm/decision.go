@@ -25,7 +25,7 @@ type decision struct {
 	crc     uint32 // of the entry
 }
 
-// decisionOverheadMax is how many more bytes writes may have than twice their commits. An entry
+// decisionOverheadMax is how many more bytes a decision may have than twice its commits. An entry
 // whose commits write much, such as the fork of an agent, holds the commits.
 const decisionOverheadMax = 64 << 10
 
@@ -51,9 +51,14 @@ func (m *Machine) Pack(index, term, tick uint64, wall int64, commits [][]byte) [
 		Index: index, Term: term, Commits: uint64(len(commits)), Writes: d.writes.Encoding(),
 		DueTick: due.Tick, DueWall: due.Wall, DueClaim: due.Claim,
 		TickSwept: due.TickSwept, WallSwept: due.WallSwept, ClaimSwept: due.ClaimSwept,
-		Touched: once(d.batch.Touched),
+		Touched: d.batch.Touched,
 	}
 	entry := command.Pack(p)
+	if len(entry) > command.EntryBytesMax { // no replica would unpack it
+		forgetDecision(m)
+		p.Commits, p.Decision = commits, nil
+		return command.Pack(p)
+	}
 	d.crc = binary.LittleEndian.Uint32(entry[4:])
 	return entry
 }
@@ -69,7 +74,7 @@ func forgetDecision(m *Machine) {
 
 // decide decides commits. It returns nil, and leaves nothing behind, if the entry must hold the
 // commits: if the term has not begun, or they change state that is in memory on each replica, or
-// their writes are large. Errors are left to the replicas that apply the entry.
+// the decision is large. Errors are left to the replicas that apply the entry.
 func decide(m *Machine, index, term uint64, p *logpb.Batch, commits [][]byte) *decision {
 	if m.data.failed.Load() || m.level < txn.DecisionLevel || m.opening.Term != term || index <= m.progress.Index {
 		return nil
@@ -83,11 +88,8 @@ func decide(m *Machine, index, term uint64, p *logpb.Batch, commits [][]byte) *d
 	}
 	d.writes = m.gen.engine.NewBatch()
 	m.rows.WriteTo(d.writes)
-	size := 0
-	for _, c := range commits {
-		size += len(c)
-	}
-	if d.writes.Bytes() > min(2*size+decisionOverheadMax, command.EntryBytesMax-decisionOverheadMax) {
+	b.Touched = once(b.Touched)
+	if d.writes.Bytes()+bytesOf(b.Touched) > min(2*bytesOf(commits)+decisionOverheadMax, command.EntryBytesMax-decisionOverheadMax) {
 		d.writes.Close()
 		m.rows.Drop()
 		return nil
@@ -103,15 +105,22 @@ func onlyRows(b *batch) bool {
 		b.Defaults == m.defaults && b.Deletions == m.deletions
 }
 
-// once returns the rows without repetitions next to each other, which most are.
+// once returns the rows without repetitions, in order.
 func once(rows []string) []string {
-	out := rows[:0:0]
-	for i, row := range rows {
-		if i == 0 || row != rows[i-1] {
-			out = append(out, row)
-		}
+	seen := make(map[string]struct{}, len(rows))
+	return slices.DeleteFunc(rows, func(row string) bool {
+		_, repeated := seen[row]
+		seen[row] = struct{}{}
+		return repeated
+	})
+}
+
+// bytesOf returns the size of all parts, with room for the length of each.
+func bytesOf[P ~string | ~[]byte](parts []P) (size int) {
+	for _, part := range parts {
+		size += len(part) + binary.MaxVarintLen16
 	}
-	return out
+	return size
 }
 
 // applyDecision applies an entry that holds a decision.

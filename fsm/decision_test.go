@@ -1,6 +1,8 @@
 package fsm_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,5 +159,39 @@ func TestADecisionOfAnotherReplicaIsAppliedWithoutOutcomes(t *testing.T) {
 	}
 	if follower.hash(t) != r.hash() {
 		t.Error("the follower has other rows")
+	}
+}
+
+// A decision holds the names of what watchers may wait for, which can be far larger than the commits:
+// the name of the scope is in each. No entry is larger than what a replica unpacks.
+func TestAnEntryIsNeverLargerThanReplicasUnpack(t *testing.T) {
+	names := map[string]func(int) string{
+		"two threads":  func(i int) string { return string("ab"[i%2]) },
+		"many threads": func(i int) string { return fmt.Sprint(i) },
+	}
+	for name, thread := range names {
+		t.Run(name, func(t *testing.T) {
+			r := newSubject(t)
+			r.record()
+			scope := strings.Repeat("s", agent.IDBytesMax)
+			r.batch(agent.Commit{Scope: scope, Ops: []agent.Op{&agent.PutValue{Key: "v"}}})
+			var commits []agent.Commit
+			for range 40 {
+				c := agent.Commit{Scope: scope}
+				for i := range agent.CommitOpsMax {
+					c.Ops = append(c.Ops, &agent.AppendThread{Thread: thread(i)})
+				}
+				commits = append(commits, c)
+			}
+			r.index++
+			entry := r.machine.Pack(r.index, r.term, r.tick, r.wall, r.encode(commits...))
+			if len(entry) > command.EntryBytesMax {
+				t.Fatalf("the entry has %d bytes, more than %d", len(entry), command.EntryBytesMax)
+			}
+			r.replay(&raft.Log{Type: raft.LogCommand, Index: r.index, Term: r.term, Data: entry})
+			if got := do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "after"}); got.Thread.ID != "after" {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }

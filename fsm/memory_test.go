@@ -387,3 +387,27 @@ func TestTimesOfObservationAreOrderedFromEndToEnd(t *testing.T) {
 		}
 	}
 }
+
+// An agent changes its model: its only memory with a vector is written again with a vector of another length.
+func TestVectorsOfAnotherLengthAreFound(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.MemoryResult](r, note("plain", "no vector"))
+	write := func(id string, vector ...float32) {
+		do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: id, Content: "x", Embedding: vector})
+	}
+	found := func(want string, vector ...float32) {
+		t.Helper()
+		if got := recalled(r, agent.Recall{Mode: agent.ModeVector, Embedding: vector}); got != want {
+			t.Errorf("vectors of length %d: found %q, want %q", len(vector), got, want)
+		}
+	}
+	write("m", 1, 0, 0)
+	found("m", 1, 0, 0)
+	write("m", 1, 0, 0, 0)
+	write("n", 0, 1, 0, 0)
+	found("m n", 1, 0, 0, 0)
+	do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: "m"})
+	do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: "n"})
+	write("o", 0, 1)
+	found("o", 0, 1)
+}

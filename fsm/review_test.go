@@ -245,3 +245,39 @@ func TestATurnIsRecoverableInARestoredBackup(t *testing.T) {
 		t.Fatalf("recoverable, once recovered: %q", got)
 	}
 }
+
+// A client puts the same snapshot again, as after a call that failed: its review is still asked.
+func TestASnapshotThatIsPutAgainKeepsItsReview(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.start(func(op *agent.PutSession) { op.Mode = agent.SessionModeClassic })
+	do[*agent.SessionResult](r, &agent.ClaimSession{Session: "s", Owner: "o", Request: asking("q"), TTL: time.Minute})
+	for _, id := range []string{"one", "two"} {
+		op := &agent.CheckpointSession{Session: "s", Owner: "o", Snapshot: snapshot(id), Reviews: []agent.ReviewDraft{{ID: "v"}}}
+		op.Snapshot.Cursor.Phase = agent.PhaseReview
+		do[*agent.SessionResult](r, op)
+		if got := r.review("v").Status; got != agent.ReviewPending {
+			t.Errorf("after snapshot %s the session is %s and the review %s", id, r.session().Status, got)
+		}
+	}
+	do[*agent.ReviewResult](r, deciding("v"))
+}
+
+// A turn asked for a review and was rolled back. Its successor asks for the same review, with other arguments.
+func TestAReviewIsAskedAgainAfterARollback(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.start(busy(agent.BusyRollback))
+	lease := r.claim("w", "q", time.Minute).Session.Lease
+	do[*agent.SessionResult](r, checkpointing(lease, "one", agent.ReviewDraft{ID: "v", Arguments: agent.JSON(`{"n":1}`)}))
+	lease = r.claim("w2", "q2", time.Minute).Session.Lease
+	if got := r.review("v").Status; got != agent.ReviewWithdrawn {
+		t.Fatalf("after the rollback the review is %s", got)
+	}
+	again := agent.ReviewDraft{ID: "v", Arguments: agent.JSON(`{"n":2}`)}
+	do[*agent.SessionResult](r, checkpointing(lease, "two"), ending(lease, agent.SessionWaiting, again))
+	got := r.review("v")
+	if got.Status != agent.ReviewPending || string(got.Arguments) != `{"n":2}` || r.session().Status != agent.SessionWaiting {
+		t.Errorf("the session is %s, and the review %+v", r.session().Status, got)
+	}
+}

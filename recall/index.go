@@ -60,7 +60,8 @@ func (x *Index) Len() int { return x.live }
 func (x *Index) Bytes() int { return x.bytes }
 
 // Put adds a memory, or replaces the one with its id. All vectors of an index
-// have the same length; a memory may have none.
+// have the same length; a memory may have none. A vector of another length removes
+// the vectors that the index has.
 func (x *Index) Put(d Doc, text string, vector []float32) {
 	x.Remove(d.ID, math.MaxUint64)
 	if x.deadSlots() > compactAfter && x.deadSlots() > x.live {
@@ -70,7 +71,8 @@ func (x *Index) Put(d Doc, text string, vector []float32) {
 	all := documentWords(text, &x.stems)
 	s := slot{Doc: d, length: int32(len(all)), vector: -1}
 	if len(vector) > 0 {
-		if x.dims == 0 {
+		if len(vector) != x.dims {
+			x.dropVectors()
 			x.dims = len(vector)
 		}
 		s.vector = int32(len(x.vectors) / x.dims)
@@ -114,6 +116,16 @@ func (x *Index) Remove(id string, before uint64) {
 	delete(x.slots, id)
 	x.live--
 	x.length -= int(s.length)
+}
+
+// dropVectors removes all vectors. The state machine takes a vector of another length only if no
+// memory has one, so those that are left belong to dead slots, or to docs that are about to be put again.
+func (x *Index) dropVectors() {
+	x.bytes -= 4 * len(x.vectors)
+	x.vectors = nil
+	for i := range x.docs {
+		x.docs[i].vector = -1
+	}
 }
 
 func (x *Index) deadSlots() int { return len(x.docs) - x.live }

@@ -14,8 +14,11 @@ func (m SessionModel) askAll(h SessionHost, s *ModelSession, drafts []agent.Revi
 		if there && old.Session != s.ID {
 			return refuse(agent.CodeAlreadyExists, *s)
 		}
-		if there {
+		if there && (m.AsksOnce || old.Status != agent.ReviewWithdrawn) {
 			continue
+		}
+		if there {
+			s.forget(d.ID)
 		}
 		r := agent.Review{
 			ID: d.ID, Incarnation: s.Incarnation, Session: s.ID, RequestID: orElse(d.RequestID, s.RequestID), InterruptID: d.InterruptID,
@@ -34,9 +37,22 @@ func (m SessionModel) askAll(h SessionHost, s *ModelSession, drafts []agent.Revi
 	return nil
 }
 
-func (m SessionModel) withdraw(h SessionHost, s ModelSession, from int) {
+// forget removes a review from those that the session asked for.
+func (s *ModelSession) forget(review string) {
+	at := slices.Index(s.asked, review)
+	s.asked = slices.Delete(slices.Clone(s.asked), at, at+1)
+	if s.begun != nil && at < s.begun.asked {
+		begun := *s.begun
+		begun.asked--
+		s.begun = &begun
+	}
+}
+
+// withdraw closes the pending reviews from one on, but not those that are asked for again.
+func (m SessionModel) withdraw(h SessionHost, s ModelSession, from int, asked []agent.ReviewDraft) {
 	for _, id := range s.asked[from:] {
-		if r := m.Reviews[id]; r.Status == agent.ReviewPending {
+		again := slices.ContainsFunc(asked, func(d agent.ReviewDraft) bool { return d.ID == id })
+		if r := m.Reviews[id]; r.Status == agent.ReviewPending && !again {
 			r.Status, r.DecidedAt = agent.ReviewWithdrawn, h.Now()
 			m.Reviews[id] = r
 		}

@@ -18,6 +18,10 @@ type SessionModel struct {
 	// ExpiresLate makes a review that expires decided at the time of the commit that
 	// records it, as before feature level 8, and not at its deadline.
 	ExpiresLate bool
+
+	// AsksOnce makes a review that was withdrawn stay so when it is asked again, as before
+	// feature level 9.
+	AsksOnce bool
 }
 
 // ModelSession is a session with its hidden state. It is immutable: a change replaces
@@ -63,7 +67,7 @@ func NewSessionModel() SessionModel {
 
 // Clone returns a copy, so that a refused commit leaves the model unchanged.
 func (m SessionModel) Clone() SessionModel {
-	return SessionModel{Sessions: maps.Clone(m.Sessions), Reviews: maps.Clone(m.Reviews), ExpiresLate: m.ExpiresLate}
+	return SessionModel{Sessions: maps.Clone(m.Sessions), Reviews: maps.Clone(m.Reviews), ExpiresLate: m.ExpiresLate, AsksOnce: m.AsksOnce}
 }
 
 func refuse(code agent.Code, s ModelSession) *agent.Error {
@@ -250,7 +254,7 @@ func (m SessionModel) settle(h SessionHost, s *ModelSession, status agent.Sessio
 	case paused(status):
 		status = agent.SessionHibernated
 	case s.Mode == agent.SessionModeLease || status != agent.SessionFailed:
-		m.withdraw(h, *s, 0)
+		m.withdraw(h, *s, 0, nil)
 	}
 	s.Status = status
 }

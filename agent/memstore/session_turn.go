@@ -124,7 +124,7 @@ func (m SessionModel) interrupt(h SessionHost, s *ModelSession) *agent.Error {
 	if turn := s.begun; turn != nil {
 		outcome = agent.RequestRolledBack
 		s.Snapshots, s.turns = turn.snapshots, turn.turns
-		m.withdraw(h, *s, turn.asked)
+		m.withdraw(h, *s, turn.asked, nil)
 		disowned, e := h.PutBack(s.Session, turn.mark)
 		if e != nil {
 			return e
@@ -194,8 +194,11 @@ func (m SessionModel) checkpoint(h SessionHost, s ModelSession, o *agent.Checkpo
 		return nil, refuse(agent.CodeCheckpointMismatch, s)
 	}
 	s.snapshot(h, given)
-	if classic {
-		m.withdraw(h, s, 0)
+	switch {
+	case classic && m.AsksOnce:
+		m.withdraw(h, s, 0, nil)
+	case classic:
+		m.withdraw(h, s, 0, o.Reviews)
 	}
 	if e := m.askAll(h, &s, o.Reviews); e != nil {
 		return nil, e

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
@@ -44,6 +45,8 @@ func readReview(rows kv.Reader, scope, id string) (*logpb.ReviewRow, error) {
 }
 
 func pending(row *logpb.ReviewRow) bool { return row.Status == string(agent.ReviewPending) }
+
+func withdrawn(row *logpb.ReviewRow) bool { return row.Status == string(agent.ReviewWithdrawn) }
 
 // ReviewDue returns when a review expires or escalates; 0 means never.
 func ReviewDue(row *logpb.ReviewRow) int64 {
@@ -112,14 +115,15 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 		return err
 	}
 	switch {
-	case old != nil && old.Session == s.Id:
-		return nil // asked again, as a resumed turn does: the review stays
-	case old != nil:
+	case old != nil && old.Session != s.Id:
 		return agent.Errorf(agent.CodeAlreadyExists, "review %q belongs to another session: choose another id", d.ID)
+	case old != nil && !(withdrawn(old) && c.Level >= txn.AskedAgainLevel):
+		return nil // asked again, as a resumed turn does: the review stays
 	case s.Row.PendingReviews >= agent.SessionReviewsMax:
 		return agent.TooLarge("reviews", "session_reviews_max", int(s.Row.PendingReviews)+1, agent.SessionReviewsMax)
-	}
-	if s.Row.Reviews >= agent.SessionReviewsKept {
+	case old != nil:
+		dropReview(c, s, d.ID, old) // a withdrawn review makes way for a new one
+	case s.Row.Reviews >= agent.SessionReviewsKept:
 		if err := forgetReview(c, s); err != nil {
 			return err
 		}
@@ -200,14 +204,15 @@ func dropReviews(c *txn.Tx, s *Session) error {
 	})
 }
 
-// withdrawReviews closes pending reviews from an ordinal on: the session continues without an
-// answer.
-func withdrawReviews(c *txn.Tx, s *Session, from uint64) error {
+// withdrawReviews closes pending reviews from an ordinal on, but not those that asked asks for: the
+// session continues without an answer.
+func withdrawReviews(c *txn.Tx, s *Session, from uint64, asked ...agent.ReviewDraft) error {
 	if s.Row.PendingReviews == 0 {
 		return nil
 	}
 	return eachReview(c, s, from, func(id string, row *logpb.ReviewRow) (bool, error) {
-		if !pending(row) {
+		again := slices.ContainsFunc(asked, func(d agent.ReviewDraft) bool { return d.ID == id })
+		if !pending(row) || again {
 			return true, nil
 		}
 		s.Row.PendingReviews--

@@ -237,7 +237,11 @@ func putSnapshot(c *txn.Tx, s *Session, op *agent.CheckpointSession) error {
 	if err := addSnapshot(c, s, &op.Snapshot); err != nil {
 		return err
 	}
-	if err := withdrawReviews(c, s, 0); err != nil {
+	var asked []agent.ReviewDraft
+	if c.Level >= txn.AskedAgainLevel {
+		asked = op.Reviews
+	}
+	if err := withdrawReviews(c, s, 0, asked...); err != nil {
 		return err
 	}
 	if err := askReviews(c, s, op.Reviews); err != nil {

@@ -35,3 +35,7 @@ const DeadlineLevel = 8
 
 // DecisionLevel is the feature level from which on entries may hold what the leader has decided.
 const DecisionLevel = 9
+
+// AskedAgainLevel is the feature level from which on a review that was withdrawn may be asked again,
+// and a snapshot in classic mode leaves the reviews pending that it asks for too.
+const AskedAgainLevel = 9
