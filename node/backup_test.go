@@ -111,15 +111,19 @@ func TestTheStateAtEachEntryIsBuiltAgainSim(t *testing.T) {
 			write(1)
 			last := moments[len(moments)-1]
 			w.await("the shipped log", func() bool { return backupStatus(t, w.follower()).ShippedTo >= last.index })
-			if i > 0 {
-				continue
-			}
-			if _, err := w.follower().Operator().TakeBackup(t.Context(), nil); err != nil {
-				t.Fatal(err)
+			if i == 0 {
+				takeBackup(t, w.follower())
 			}
 		}
 		verifiesWithoutSegments(t, w, archive)
 	})
+}
+
+func takeBackup(t *testing.T, n *testNode) {
+	t.Helper()
+	if _, err := n.Operator().TakeBackup(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // verifiesWithoutSegments verifies three backups after retention has removed the segments before the last one, and
