@@ -92,7 +92,7 @@ type Recalled struct {
 	Request Recall // with the defaults filled in, and without its embedding
 	Items   []RecalledMemory
 	Entries uint64 // number of the agent's memories
-	Matched uint64 // number of memories that matched: Items are the first of them
+	Matched uint64 // number of memories that matched: Items are the first of them; in ModeRecent and ModeQuery, the number of Items
 }
 
 // RecalledMemory is a memory and its score.

@@ -1,6 +1,8 @@
 package backup
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -74,4 +76,19 @@ func (r Retention) base(now time.Time, backups []Manifest) Manifest {
 		}
 	}
 	return base
+}
+
+// LogBase returns the position of the oldest backup from which the shipped log goes on: retention keeps backups that
+// are older than the first segment. If the first segment begins after all backups, it is the newest one, and the
+// entries in between are missing. Backups are in the order of their names, and there is at least one.
+func LogBase(backups []Manifest, segments []SegmentRef) int {
+	newest := len(backups) - 1
+	if len(segments) == 0 {
+		return newest
+	}
+	first := slices.MinFunc(segments, func(a, b SegmentRef) int { return cmp.Compare(a.From, b.From) }).From
+	if i := slices.IndexFunc(backups, func(m Manifest) bool { return m.Index+1 >= first }); i >= 0 {
+		return i
+	}
+	return newest
 }

@@ -16,6 +16,7 @@ const (
 	backupLogBytesMin = 64 << 10
 	backupLogBytesMax = 64 << 20 // a segment is in memory while it is shipped
 	backupKeepMax     = 10_000
+	backupKeepLogMin  = time.Minute
 	backupKeepLogMax  = 366 * 24 * time.Hour
 )
 
@@ -33,7 +34,9 @@ func (c Config) validateBackup(v *checks) {
 	if b.LogEvery != 0 {
 		durationBetween(v, "backup.log_every", b.LogEvery, backupLogEveryMin, backupLogEveryMax)
 	}
-	durationBetween(v, "backup.keep_log", b.KeepLog, 0, backupKeepLogMax)
+	if k := b.KeepLog; k != 0 && (k < backupKeepLogMin || k > backupKeepLogMax) {
+		v.add("backup.keep_log is %v: use %v to %v, or 0 to keep the log after the newest backup only", k, backupKeepLogMin, backupKeepLogMax)
+	}
 	between(v, "backup.log_bytes", b.LogBytes, backupLogBytesMin, backupLogBytesMax)
 	between(v, "backup.keep", int64(b.Keep), 1, backupKeepMax)
 	between(v, "backup.keep_hourly", int64(b.KeepHourly), 0, backupKeepMax)

@@ -233,7 +233,7 @@ type Instances struct {
 // Storage has the settings of the storage engine.
 type Storage struct {
 	Memory     string `yaml:"memory"`      // how much memory the node may use, such as 512MiB; a quarter of it is for caches, and Go's heap is limited by it; "" means the limit of the cgroup, or the memory of the machine
-	CacheBytes int64  `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks; 0 derives it from memory
+	CacheBytes int64  `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks, at most memory; 0 derives it from memory
 }
 
 // Backup has the settings of scheduled backups and of the shipped log, which the leader's node takes
@@ -249,7 +249,7 @@ type Backup struct {
 	KeepHourly int           `yaml:"keep_hourly"` // also the newest of each of the last hours with a backup: the number of hours
 	KeepDaily  int           `yaml:"keep_daily"`  // as keep_hourly, for days in UTC
 	KeepWeekly int           `yaml:"keep_weekly"` // as keep_hourly, for weeks in UTC that begin on Monday
-	KeepLog    time.Duration `yaml:"keep_log"`    // each point in time of this last period stays restorable
+	KeepLog    time.Duration `yaml:"keep_log"`    // each point in time of this last period stays restorable; at least 1m, or 0 for the log after the newest backup
 	Recipients []string      `yaml:"recipients"`  // age public keys that backups and the shipped log are encrypted to; none means no encryption
 	Program    string        `yaml:"program"`     // path of dormblob, for other URLs than file://; "" means beside dormoused, or in $PATH
 }

@@ -1,9 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agext/levenshtein"
 	"github.com/go-viper/mapstructure/v2"
@@ -80,13 +84,33 @@ func (k keys) nearest(key string) string {
 	return best
 }
 
-// decoder parses text as numbers, booleans and durations, because the environment only has text.
+// decoder parses text as numbers, booleans and durations, because the environment only has text. It
+// refuses values of a file that mapstructure would convert to a number of another meaning.
 func decoder() *mapstructure.DecoderConfig {
 	return &mapstructure.DecoderConfig{
-		DecodeHook:       mapstructure.StringToTimeDurationHookFunc(),
+		DecodeHook:       mapstructure.ComposeDecodeHookFunc(meantNumber, mapstructure.StringToTimeDurationHookFunc()),
 		WeaklyTypedInput: true,
 		ErrorUnused:      true, // in rules; other keys are checked before
 	}
+}
+
+var (
+	errNoUnit   = errors.New("a number without a unit: write a number and a unit, such as 20s or 168h, or 0")
+	errNotWhole = errors.New("not a whole number: write plain digits (bytes for sizes), such as 67108864")
+)
+
+// meantNumber refuses a number without a unit for a duration, which would be in nanoseconds, and a
+// fraction or a boolean for an integer.
+func meantNumber(from, to reflect.Value) (any, error) {
+	whole := to.CanInt() || to.CanUint()
+	switch {
+	case !whole || from.Type() == to.Type() || from.Kind() == reflect.String:
+	case to.Type() == reflect.TypeFor[time.Duration]() && (!from.IsZero() || from.Kind() == reflect.Bool):
+		return nil, errNoUnit
+	case from.CanFloat() && from.Float() != math.Trunc(from.Float()), from.Kind() == reflect.Bool:
+		return nil, errNotWhole
+	}
+	return from.Interface(), nil
 }
 
 // decodeError says for values of a wrong type what to write instead. mapstructure returns a line
@@ -105,11 +129,16 @@ func decodeError(err error) error {
 }
 
 func remedy(why string) string {
+	for _, refusal := range []error{errNoUnit, errNotWhole} {
+		if strings.Contains(why, refusal.Error()) {
+			return refusal.Error()
+		}
+	}
 	switch {
 	case strings.HasPrefix(why, "has invalid keys"):
 		return why + ": see docs/identities.md for the members of a rule"
 	case strings.Contains(why, "'int64'"):
-		return "not a whole number: write plain digits (bytes for sizes), such as 67108864"
+		return errNotWhole.Error()
 	case strings.Contains(why, "'bool'"):
 		return "write true or false"
 	case strings.Contains(why, "duration"):

@@ -35,5 +35,8 @@ func (c Config) validateMemory(v *checks) {
 	}
 	if b := c.Storage.CacheBytes; b != 0 {
 		between(v, "storage.cache_bytes", b, cacheBytesMin, cacheBytesMax)
+		if m := c.Storage.MemoryBytes(); m > 0 && b > m {
+			v.add("storage.cache_bytes is %d, more than storage.memory, which is %s: use less, or 0 for a part of the memory", b, humanize.IBytes(uint64(m)))
+		}
 	}
 }

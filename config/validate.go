@@ -203,9 +203,11 @@ func checkAdvertise(v *checks, s service) {
 		v.add("%s.advertise is missing: %s is not an address that others can reach; name this machine's, with --%s-advertise", s.name, s.addr, s.name)
 		return
 	}
-	host, _, err := splitAddr(s.advertise)
+	host, port, err := splitAddr(s.advertise)
 	if err != nil || host == "" || unspecified(s.advertise) {
 		v.add("%s.advertise %q is not an address that others can reach: write host:port", s.name, s.advertise)
+	} else if _, listens, _ := splitAddr(s.addr); port == 0 && listens != 0 {
+		v.add("%s.advertise %q has port 0, which others cannot reach: write the port, such as %d", s.name, s.advertise, listens)
 	}
 }
 

@@ -219,6 +219,25 @@ func TestAnImportedScopeIsTheExportedOne(t *testing.T) {
 	}
 }
 
+// TestAnImportIsNotSlowedByTheRatesThatItBrings reads the limits of a scope before the end of its import and after it.
+func TestAnImportIsNotSlowedByTheRatesThatItBrings(t *testing.T) {
+	source := newSubject(t)
+	source.record()
+	policy := agent.Policy{AgentsMax: 1, RequestsPerSecond: 1, BytesPerSecond: 1}
+	do[*agent.ScopeResult](source, &agent.PutScope{Policy: policy})
+	e := exportOf(source, agent.DefaultScope)
+	target := newSubject(t)
+	target.record()
+	do[*agent.ImportResult](target, e.begin("i"))
+	if got := target.machine.PolicyOf(agent.DefaultScope); got != (agent.Policy{}) {
+		t.Errorf("during the import: %+v", got)
+	}
+	do[*agent.ImportResult](target, &agent.ImportScope{ID: "i", Finish: true})
+	if got := target.machine.PolicyOf(agent.DefaultScope); got != policy {
+		t.Errorf("after it: %+v", got)
+	}
+}
+
 func TestIncarnationsAndEpochsGoOnAboveTheSource(t *testing.T) {
 	source := newSubject(t)
 	for range 100 {

@@ -53,11 +53,12 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 }
 
 // PolicyOf returns the policy that applies to a scope, as of the newest entry that this node has
-// applied. It has no limits if the state cannot be read.
+// applied. It has no limits if the state cannot be read, nor during an import of the scope: its steps
+// would be refused by the rates that it brings, and other requests are refused anyway.
 func (m *Machine) PolicyOf(scope string) agent.Policy {
 	view := m.View()
 	defer view.Close()
-	if view.err != nil {
+	if view.err != nil || view.imports[scope] != nil {
 		return agent.Policy{}
 	}
 	defaults, err := txn.ReadDefaultPolicy(view)

@@ -112,6 +112,9 @@ type job struct {
 // forEachCopy passes all copies of all conversations to o.Parallel workers and
 // waits for them. The first error ends all workers.
 func forEachCopy(ctx context.Context, list []Conversation, o Options, worker func(context.Context, <-chan job) error) error {
+	if err := CheckCopies(list, o.Copies); err != nil {
+		return err
+	}
 	workers, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan job)
 	workers.Go(func() error {

@@ -103,6 +103,27 @@ func TestCopiesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestAnIdThatIsTheNameOfACopyIsRefused(t *testing.T) {
+	file := func(ids ...string) (list []importer.Conversation) {
+		var text strings.Builder
+		for _, id := range ids {
+			fmt.Fprintf(&text, `{"id":%q,"messages":[{"role":"user","content":%q}]}`+"\n", id, id)
+		}
+		return transcripts(t, text.String())
+	}
+	s := memstore.New()
+	_, err := importer.Import(t.Context(), s, file("b", "a#2", "a"), importer.Options{Copies: 2})
+	want := `line 2: conversation "a#2" has the name of copy 2 of conversation "a" on line 3: rename one of them, or import fewer than 2 copies`
+	if err == nil || err.Error() != want || s.Index() != 0 {
+		t.Errorf("%v, after %d commits", err, s.Index())
+	}
+	for _, list := range [][]importer.Conversation{file("a", "a#3"), file("a", "a#02"), file("a#2", "b"), file("a", "a#1"), file("#2", "a")} {
+		if _, err := importer.Import(t.Context(), memstore.New(), list, importer.Options{Copies: 2}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAnInterruptedImportResumes(t *testing.T) {
 	s := memstore.New()
 	applied := 0

@@ -39,6 +39,9 @@ func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, l
 	if o.Idle == 0 {
 		o.Idle = idleDefault
 	}
+	if err := CheckCopies(list, o.Copies); err != nil {
+		return Summary{}, err
+	}
 	began := time.Now()
 	var counted counters
 	var total totals

@@ -251,16 +251,7 @@ func verifyOnce(
 	if header.Import != "" && header.Import != importing {
 		return summary, fmt.Errorf("scope %q is being imported (import %q): wait until the import has ended", o.Scope, header.Import)
 	}
-	have, want := headerOf(header), summary.Header
-	for name, value := range want.Policy {
-		if have.Policy[name] != value {
-			c.differences.add("policy: %s is %d, and %d in the file", name, have.Policy[name], value)
-		}
-	}
-	if have.Keys != want.Keys || have.Bytes != want.Bytes || have.CreatedAt != want.CreatedAt {
-		c.differences.add("scope: it has %d keys and %d bytes since %d, and %d, %d and %d in the file",
-			have.Keys, have.Bytes, have.CreatedAt, want.Keys, want.Bytes, want.CreatedAt)
-	}
+	summary.Header.compare(headerOf(header), &c.differences)
 	summary.Differences = c.differences
 	return summary, nil
 }

@@ -41,18 +41,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ScopeFileHeader is the header of a scope file.
 type ScopeFileHeader struct {
-	Format       int               `json:"format"`
-	RowFormat    uint32            `json:"row_format"`
-	ClusterID    string            `json:"cluster_id"`
-	Scope        string            `json:"scope"`
-	Index        uint64            `json:"index"`
-	Minted       uint64            `json:"minted"`
-	FeatureLevel uint32            `json:"feature_level"`
-	TimeMS       int64             `json:"time_ms"`
-	Keys         uint64            `json:"keys"`
-	Bytes        uint64            `json:"bytes"`
-	CreatedAt    int64             `json:"created_at"`
-	Policy       map[string]uint64 `json:"policy"`
+	Format       int             `json:"format"`
+	RowFormat    uint32          `json:"row_format"`
+	ClusterID    string          `json:"cluster_id"`
+	Scope        string          `json:"scope"`
+	Index        uint64          `json:"index"`
+	Minted       uint64          `json:"minted"`
+	FeatureLevel uint32          `json:"feature_level"`
+	TimeMS       int64           `json:"time_ms"`
+	Keys         uint64          `json:"keys"`
+	Bytes        uint64          `json:"bytes"`
+	CreatedAt    int64           `json:"created_at"`
+	Policy       ScopeFilePolicy `json:"policy"`
+	OwnPolicy    bool            `json:"own_policy"`
+	MetadataKeys []string        `json:"metadata_keys,omitempty"`
 }
 
 // ScopeFileFooter is the footer of a scope file.
@@ -60,30 +62,6 @@ type ScopeFileFooter struct {
 	Rows   uint64 `json:"rows"`
 	Bytes  uint64 `json:"bytes"`  // of keys and values
 	Digest string `json:"digest"` // SHA-256, in hex, over each row's key and value with their lengths
-}
-
-func headerOf(h *agent.ScopeHeader) ScopeFileHeader {
-	s, p := h.Scope, h.Scope.Policy
-	return ScopeFileHeader{
-		Format: scopeFileFormat, RowFormat: h.RowFormat, ClusterID: h.ClusterID, Scope: s.Name, Index: h.Index, Minted: h.Minted,
-		FeatureLevel: h.FeatureLevel, TimeMS: h.Time, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
-		Policy: map[string]uint64{
-			"history": p.History, "keys_max": p.KeysMax, "bytes_max": p.BytesMax, "history_age_ms": p.HistoryAgeMS,
-			"memories_max": p.MemoriesMax, "memory_bytes_max": p.MemoryBytesMax, "changes_max": p.ChangesMax,
-		},
-	}
-}
-
-// scope returns the scope that the header describes.
-func (h ScopeFileHeader) scope() *agent.Scope {
-	p := h.Policy
-	return &agent.Scope{
-		Name: h.Scope, Keys: h.Keys, Bytes: h.Bytes, CreatedAt: h.CreatedAt,
-		Policy: agent.Policy{
-			History: p["history"], KeysMax: p["keys_max"], BytesMax: p["bytes_max"], HistoryAgeMS: p["history_age_ms"],
-			MemoriesMax: p["memories_max"], MemoryBytesMax: p["memory_bytes_max"], ChangesMax: p["changes_max"],
-		},
-	}
 }
 
 // rowDigest counts rows and hashes them.

@@ -20,10 +20,15 @@ type rowStore struct {
 	layout.Operator // nil: only ExportScope is called
 	rows            []agent.ScopeRow
 	err             error // after the rows
+
+	policy   agent.Policy
+	own      bool
+	declared []string
 }
 
 func (s *rowStore) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
-	header := agent.ScopeHeader{ClusterID: "c", Scope: agent.Scope{Name: scope, Keys: 2}, Index: 7, Minted: 8, FeatureLevel: 1, RowFormat: agent.ScopeRowFormat}
+	stored := agent.Scope{Name: scope, Keys: 2, Policy: s.policy, OwnPolicy: s.own, MetadataKeys: s.declared}
+	header := agent.ScopeHeader{ClusterID: "c", Scope: stored, Index: 7, Minted: 8, FeatureLevel: 1, RowFormat: agent.ScopeRowFormat}
 	if err := write(agent.ScopePart{Header: &header}); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -156,6 +157,28 @@ func (c *Conversation) name(i int) string {
 		return c.ID
 	}
 	return c.ID + "#" + strconv.Itoa(i)
+}
+
+// CheckCopies returns an error if a copy of a conversation would have the id of another conversation: both would be
+// written to one thread. Copies of different conversations have different names.
+func CheckCopies(list []Conversation, copies int) error {
+	lines := map[string]int{} // :: id → line
+	for _, c := range list {
+		lines[c.ID] = c.Line
+	}
+	for _, c := range list {
+		end := max(0, strings.LastIndexByte(c.ID, '#'))
+		id, number := c.ID[:end], strings.TrimPrefix(c.ID[end:], "#")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 2 || n > copies || strconv.Itoa(n) != number {
+			continue
+		}
+		if line, ok := lines[id]; ok {
+			return fmt.Errorf("line %d: conversation %q has the name of copy %d of conversation %q on line %d: rename one of them, or import fewer than %d copies",
+				c.Line, c.ID, n, id, line, n)
+		}
+	}
+	return nil
 }
 
 // Messages returns the number of messages of all conversations.

@@ -52,6 +52,9 @@ const (
 // processes.
 func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptions) (Worked, error) {
 	o.Options = o.withDefaults()
+	if err := CheckCopies(list, o.Copies); err != nil {
+		return Worked{}, err
+	}
 	if o.TTL == 0 {
 		o.TTL = workTTL
 	}

@@ -3,12 +3,16 @@ package node_test
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/backup"
+	"dormouse/backup/blob"
 	"dormouse/config"
 	"dormouse/node"
 )
@@ -103,7 +107,69 @@ func TestTheStateAtEachEntryIsBuiltAgainSim(t *testing.T) {
 		if _, err := node.VerifyArchive(t.Context(), node.Point{Archive: archive}, "", true, w.dir); err != nil {
 			t.Errorf("verify: %v", err)
 		}
+		for i := range 4 { // further segments, and a backup after the first of them
+			write(1)
+			last := moments[len(moments)-1]
+			w.await("the shipped log", func() bool { return backupStatus(t, w.follower()).ShippedTo >= last.index })
+			if i == 0 {
+				takeBackup(t, w.follower())
+			}
+		}
+		verifiesWithoutSegments(t, w, archive)
 	})
+}
+
+func takeBackup(t *testing.T, n *testNode) {
+	t.Helper()
+	if _, err := n.Operator().TakeBackup(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// verifiesWithoutSegments verifies three backups after retention has removed the segments before the last one, and
+// after damage has removed a later segment.
+func verifiesWithoutSegments(t *testing.T, w *simCluster, archive node.Archive) {
+	t.Helper()
+	store, err := blob.Open(archive.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close() //nolint:errcheck // a directory
+	clusters, err := backup.Clusters(t.Context(), store)
+	if err != nil || len(clusters) != 1 {
+		t.Fatal(clusters, err)
+	}
+	c := &backup.Catalog{Store: store, Cluster: clusters[0], Trust: backup.Trust{Anyone: true}}
+	all, err := c.List(t.Context())
+	if err != nil || len(all.Backups) != 3 {
+		t.Fatal(all, err)
+	}
+	remove := func(which func(backup.SegmentRef) bool) {
+		for _, s := range all.Segments {
+			if which(s) {
+				if err := c.DeleteSegment(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	base := all.Backups[2]
+	verify := func() (node.Restored, error) {
+		return node.VerifyArchive(t.Context(), node.Point{Archive: archive}, "", true, w.dir)
+	}
+	remove(func(s backup.SegmentRef) bool { return s.To <= base.Index })
+	done, err := verify()
+	if err != nil || done.Backup != base.Name || len(done.Checked) != 3 || done.Index != done.ShippedTo {
+		t.Errorf("without the log that retention removes: %+v, %v", done, err)
+	}
+	kept := slices.DeleteFunc(slices.Clone(all.Segments), func(s backup.SegmentRef) bool { return s.From <= base.Index+1 })
+	if len(kept) < 2 {
+		t.Fatalf("too few segments: %+v", all.Segments)
+	}
+	remove(func(s backup.SegmentRef) bool { return s.From > base.Index+1 && s.From <= kept[0].From })
+	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("without a segment in the middle: %v", err)
+	}
 }
 
 func backupStatus(t *testing.T, n *testNode) layout.BackupStatus {

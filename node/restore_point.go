@@ -228,8 +228,9 @@ func RehearsePoint(ctx context.Context, p Point, within string) (done Restored, 
 }
 
 // VerifyArchive restores the backup of a name, or each backup if all is set, or else the newest one,
-// and compares its state with its manifest. From the oldest of them it replays the shipped log to
-// its end. within is as for RehearsePoint.
+// and compares its state with its manifest. Unless a name is given, it replays the shipped log to its
+// end: from the newest backup, or if all is set from the oldest one whose log is kept. within is as
+// for RehearsePoint.
 func VerifyArchive(ctx context.Context, p Point, name string, all bool, within string) (done Restored, err error) {
 	c, err := p.Archive.open(ctx)
 	if err != nil {
@@ -252,9 +253,16 @@ func VerifyArchive(ctx context.Context, p Point, name string, all bool, within s
 	if len(chosen) == 0 {
 		return done, fault("choose a backup", fmt.Errorf("there is no whole backup %s of cluster %s", name, c.Cluster), codeFailed)
 	}
+	var checked []string
+	from := 0 // whose log is replayed to its end
+	if all {
+		if from = backup.LogBase(chosen, contents.Segments); from > 0 {
+			p.tell("the log is kept from backup %s on: the %d older backups are restored without it", chosen[from].Name, from)
+		}
+	}
 	for i, m := range chosen {
 		p.Target = backup.Target{Index: m.Index}
-		if i == 0 && (name == "" || all) {
+		if i == from && (name == "" || all) {
 			p.Target = backup.Target{} // to the end of the log
 		}
 		plan, err := c.PlanFrom(ctx, m, p.Target)
@@ -270,11 +278,11 @@ func VerifyArchive(ctx context.Context, p Point, name string, all bool, within s
 		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 			return done, err
 		}
-		if i == 0 {
+		if i == from {
 			done = one
 		}
-		done.Checked = append(done.Checked, m.Name)
+		checked = append(checked, m.Name)
 	}
-	done.Backups = len(contents.Backups)
+	done.Backups, done.Checked = len(contents.Backups), checked
 	return done, nil
 }

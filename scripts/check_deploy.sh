@@ -21,8 +21,20 @@ elif ! diff -u "$manifest" "$made"; then
   echo "$manifest is not what the chart makes: run scripts/check_deploy.sh --rewrite" >&2
   exit 1
 fi
-for replicas in 1 5; do
-  "${helm[@]}" template other deploy/helm/dormouse --kube-version 1.32.0 --namespace ns --set "replicas=$replicas,spread=false" >/dev/null
+other() { "${helm[@]}" template other deploy/helm/dormouse --kube-version 1.32.0 --namespace ns --set "$1,spread=false"; }
+for nodes in 1,expect=1 5,expect=5 12; do
+  other "replicas=$nodes" >/dev/null
+done
+# A cluster of more nodes has the same pods: none restarts when it grows.
+if ! diff <(other replicas=3 | grep -v replicas:) <(other replicas=12 | grep -v replicas:) >&2; then
+  echo "the chart changes more than the number of pods with replicas" >&2
+  exit 1
+fi
+for wrong in replicas=2 expect=0 replicas=12,expect=10; do
+  if other "$wrong" >/dev/null 2>&1; then
+    echo "the chart takes $wrong" >&2
+    exit 1
+  fi
 done
 
 if command -v promtool >/dev/null; then

@@ -40,7 +40,11 @@ func raised(t *testing.T, n *nodetest.Node) *nodetest.Node {
 func fillScope(n *realNode, scope string) {
 	n.Helper()
 	for _, args := range [][]string{
-		{"scopes", "set", scope, "--history", "7"},
+		{
+			"scopes", "set", scope, "--history", "7", "--agents-max", "10", "--threads-max", "20", "--entries-max", "30", "--timers-max", "40",
+			"--requests-per-second", "500", "--bytes-per-second", "60000", "--watches-max", "70", "--awake-max", "80",
+		},
+		{"scopes", "index", scope, "env"},
 		{"managers", "put", "notes", "--handler", "document"},
 		{"timers", "set", "notes", "anna", "nightly", "--cron", "@daily"},
 		{"files", "put", "/a.txt", "hello"},
@@ -82,6 +86,7 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"scopes", "ls"},
+		{"scopes", "get"},
 		{"sessions", "get", "s"},
 		{"memory", "ls", "a"},
 		{"managers", "show", "notes"},
@@ -90,6 +95,13 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 		{"threads", "get", "t"},
 		{"conversations", "show", "c"},
 	} {
+		if args[0] == "scopes" && args[1] == "get" {
+			want, got := builtScope(source, "acme"), builtScope(target, "moved")
+			if got = strings.Replace(got, `"moved"`, `"acme"`, 1); got != want {
+				t.Errorf("the scope is\n%swant\n%s", got, want)
+			}
+			continue
+		}
 		if args[0] == "scopes" {
 			if out, _ := target.run("", kit.ExitOK, args...); !strings.Contains(out, "moved") || !strings.Contains(out, "7") {
 				t.Errorf("the policy did not move: %s", out)
@@ -105,6 +117,18 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	target.run("", kit.ExitOK, "values", "put", "v", "other", "--scope", "moved")
 	if _, errs := target.run("", kit.ExitFailed, "import", "--raw", "--verify", path, "--scope", "moved"); !strings.Contains(errs, `row "0v\x00" differs`) {
 		t.Errorf("the verification does not name the row: %s", errs)
+	}
+}
+
+// builtScope returns a scope as JSON once the index of its metadata is complete.
+func builtScope(n *realNode, scope string) string {
+	n.Helper()
+	for {
+		out, _ := n.run("", kit.ExitOK, "scopes", "get", scope, "-o", "json")
+		if !strings.Contains(out, "metadata_building") {
+			return out
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

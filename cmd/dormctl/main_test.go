@@ -125,7 +125,9 @@ func TestVerificationFailsOnTheFirstDifferenceAndShowsIt(t *testing.T) {
 
 func TestWrongImportsAreUsage(t *testing.T) {
 	file := write(t, "transcripts.jsonl", transcripts+"{\n")
+	copied := write(t, "copied.jsonl", `{"id":"a","messages":[{"role":"user"}]}`+"\n"+`{"id":"a#2","messages":[{"role":"user"}]}`+"\n")
 	for want, args := range map[string][]string{
+		"the name of copy 2":        {"import", copied, "--copies", "2", "--sessions"},
 		"line 3":                    {"import", file},
 		"no such file":              {"import", "/no/such/file"},
 		"takes FILE":                {"import"},

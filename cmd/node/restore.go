@@ -135,7 +135,7 @@ shipped log to its end. With --all it restores each backup. It changes nothing.`
 		},
 	}
 	command.Flags().StringVar(&name, "name", "", "name of the backup to verify (default: the newest one, and the log after it)")
-	command.Flags().BoolVar(&all, "all", false, "verify each backup, and the log after the oldest one")
+	command.Flags().BoolVar(&all, "all", false, "verify each backup, and the log after the oldest one whose log is kept")
 	command.Flags().StringVarP(&output, "output", "o", "table", "table or json")
 	archiveFlags(command.Flags(), &archive)
 	return command

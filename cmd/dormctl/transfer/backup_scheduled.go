@@ -172,7 +172,7 @@ which has the storage engine.`,
 		},
 	}
 	command.Flags().StringVar(&from, "from", "", "destination of the backups: file:///DIRECTORY, s3://BUCKET, gs://BUCKET or azblob://CONTAINER")
-	command.Flags().BoolVar(&all, "all", false, "verify each backup, and the log after the oldest one")
+	command.Flags().BoolVar(&all, "all", false, "verify each backup, and the log after the oldest one whose log is kept")
 	command.Flags().BoolVar(&anySigner, "any-signer", false, "trust every signature: anyone who can write to the destination may have made the backup")
 	command.Flags().StringVar(&daemon, "dormoused", "", "path of dormoused (default: beside dormctl, or in $PATH)")
 	for _, f := range verifyFlags {

@@ -88,6 +88,9 @@ func importCommand(a *kit.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := importer.CheckCopies(list, o.Copies); err != nil {
+				return cli.Usagef("%s: %w", args[0], err)
+			}
 			if instances {
 				return importLive(cmd.Context(), a, list, importer.InstanceOptions{Options: o, Idle: idle}, verify)
 			}
