@@ -181,6 +181,16 @@ func TestAnAnswerThatFitsNoMessageIsTooLarge(t *testing.T) {
 		if e := replies(t, s, 1)[1].GetError(); e.GetCode() != string(agent.CodeTooLarge) || e.GetLimit() == "" {
 			t.Errorf("got %v", e)
 		}
+		// A commit has been applied: its caller must not take it for refused.
+		f.submit = func(_ context.Context, _ agent.Commit, done func(agent.Result, error)) {
+			result := &agent.ThreadResult{Thread: agent.Thread{Metadata: make(agent.JSON, convert.ReplyBytesMax)}}
+			done(agent.Result{Results: []agent.OpResult{result}}, nil)
+		}
+		send(t, s, commit(2, 0))
+		e := replies(t, s, 1)[2].GetError()
+		if got := agent.OutcomeOf(agent.Errorf(agent.Code(e.GetCode()), "")); got != agent.Undecided {
+			t.Errorf("a commit: %v, of outcome %v", e, got)
+		}
 	})
 }
 

@@ -53,11 +53,17 @@ func (x *exchange) completeAll(replies []completed) {
 	}
 }
 
-// measure sets the size of the reply. A reply that is too large becomes an error.
+// measure sets the size of the reply. A reply that is too large becomes an error: of a commit, which
+// has been applied, one that leaves its outcome open.
 func (c *completed) measure() {
-	if c.size = c.reply.EncodedSize(); c.size > convert.ReplyBytesMax {
-		c.fail(agent.TooLarge("answer", "reply_bytes_max", c.size, convert.ReplyBytesMax))
+	if c.size = c.reply.EncodedSize(); c.size <= convert.ReplyBytesMax {
+		return
 	}
+	e := agent.TooLarge("answer", "reply_bytes_max", c.size, convert.ReplyBytesMax)
+	if c.reply.GetCommit() != nil {
+		e = agent.Errorf(agent.CodeInternal, "the commit was applied, and its %s: use fewer ops in a commit", e.Detail)
+	}
+	c.fail(e)
 }
 
 // fail replaces the reply by an error.

@@ -138,6 +138,7 @@ defmodule Dormouse.ClientTest do
     test "what cannot be sent is refused" do
       {client, got} = scripted([answer(@stamp)], invalid_utf8: :refuse)
       assert {:error, %Refused{code: "invalid", problem: %{"detail" => "key is missing"}}} = Checkpoints.get(client, "")
+      for dots <- [".", ".."], do: assert({:error, %Refused{code: "invalid"}} = Checkpoints.get(client, dots))
       assert {:error, %Refused{code: "invalid"}} = Checkpoints.put(client, "k", %{state: %{pid: self()}})
       assert {:error, %Refused{code: "invalid"}} = Checkpoints.put(client, "k", %{state: %{text: <<0xFF>>}})
       assert {:error, %Refused{code: "invalid"}} = Checkpoints.get(client, <<0xFF>>)

@@ -215,6 +215,8 @@ export class Transport {
     const path = request.path.replace(/\{(\w+)\}/g, (_all, name: string) => {
       const id = request.params?.[name]
       if (id === undefined || id === '') throw refusal('invalid', `${name} is missing`)
+      // A URL with such a part is another URL, even if its dots are percent-encoded.
+      if (id === '.' || id === '..') throw refusal('invalid', `${name} is "${id}": choose another id`)
       return encodeURIComponent(wellFormed(id, this.options.loneSurrogates ?? 'replace'))
     })
     const query = new URLSearchParams()

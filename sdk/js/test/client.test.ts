@@ -207,3 +207,9 @@ test('results and answers have the types of their ops and reads', async () => {
   assert.equal(found.found?.epoch, 3)
   assert.equal(missing.error?.code, 'not_found')
 })
+
+test('an id of one or two dots would be another path, and is refused', async () => {
+  const { client, got } = scripted([json({ key: 'k', revision: 1 })])
+  for (const id of ['.', '..']) await assert.rejects(client.checkpoints.get(id), /choose another id/)
+  assert.equal(got.length, 0)
+})

@@ -229,6 +229,8 @@ class Transport:
             value = request.params.get(match[1], "")
             if value == "":
                 raise refusal("invalid", f"{match[1]} is missing")
+            if value in (".", ".."):  # a URL with such a part is another URL, even if its dots are percent-encoded
+                raise refusal("invalid", f'{match[1]} is "{value}": choose another id')
             return quote(well_formed(value, self._policy), safe="")
 
         path = re.sub(r"\{(\w+)\}", param, request.path)

@@ -131,10 +131,13 @@ class Requests(unittest.TestCase):
         self.assertNotIn("Idempotency-Key", got[0].headers)
         self.assertEqual(got[0].query, {"prefix": ["a"], "limit": ["2"], "stale": ["true"], "min_index": ["3"]})
 
-    def test_an_empty_id_is_refused(self):
+    def test_an_empty_id_and_one_of_dots_are_refused(self):
         client, got = scripted(STAMP)
         with self.assertRaisesRegex(RefusedError, "key is missing"):
             client.checkpoints.get("")
+        for dots in (".", ".."):
+            with self.assertRaisesRegex(RefusedError, "choose another id"):
+                client.checkpoints.get(dots)
         self.assertEqual(got, [])
 
     def test_lone_surrogates_are_replaced_or_refused(self):

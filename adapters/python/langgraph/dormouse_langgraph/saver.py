@@ -52,7 +52,9 @@ class DormouseSaver(BaseCheckpointSaver):
         if found[0] is None or entry is None:
             return None
         # A checkpoint that was put again is where its newest entry is.
-        again = [each for each in (found[1] or {"items": []})["items"] if each["payload"]["id"] == entry["payload"]["id"]]
+        first = found[1] or {"items": [], "next": None}
+        replaced = [*first["items"], *self._entries(thread, space.replaced, first["next"])]
+        again = [each for each in replaced if each["payload"]["id"] == entry["payload"]["id"]]
         return self._tuple(thread, space, found[0]["incarnation"], again[-1] if again else entry)
 
     def list(
@@ -188,8 +190,7 @@ class DormouseSaver(BaseCheckpointSaver):
                     found[task, part["idx"]] = (task, part["channel"], self.serde.loads_typed(value))
         return [*found.values()]
 
-    def _entries(self, thread: str, kind: str) -> Iterator[Json]:
-        start: int | None = 0
+    def _entries(self, thread: str, kind: str, start: int | None = 0) -> Iterator[Json]:
         while start is not None:
             [page] = self._read([{"read": "load_entries", "thread": thread, "kinds": [kind], "from": start}])
             yield from (page or {"items": []})["items"]

@@ -250,17 +250,23 @@ defmodule Dormouse.Transport do
 
   defp target(method, path, options, policy) do
     params = Map.new(options[:params] || [], fn {name, value} -> {to_string(name), value} end)
-    missing = for [_all, name] <- Regex.scan(~r/\{(\w+)\}/, path), params[name] in [nil, ""], do: name
+    names = for [_all, name] <- Regex.scan(~r/\{(\w+)\}/, path), do: name
+    missing = Enum.filter(names, &(params[&1] in [nil, ""]))
+    # A URL with such a part is another URL, even if its dots are percent-encoded.
+    dots = Enum.filter(names, &(params[&1] in [".", ".."]))
 
-    case missing do
-      [] ->
+    case {missing, dots} do
+      {[], []} ->
         encode = &URI.encode(JSON.well_formed(to_string(&1), policy), fn c -> URI.char_unreserved?(c) end)
         query = Enum.map_join(query("#{method} #{path}", options), "&", fn {name, value} -> "#{name}=#{encode.(value)}" end)
         path = Regex.replace(~r/\{(\w+)\}/, path, fn _all, name -> encode.(params[name]) end)
         {:ok, if(query == "", do: path, else: path <> "?" <> query)}
 
-      [name | _rest] ->
+      {[name | _rest], _dots} ->
         {:error, Refused.new("invalid", "#{name} is missing")}
+
+      {[], [name | _rest]} ->
+        {:error, Refused.new("invalid", "#{name} is #{inspect(params[name])}: choose another id")}
     end
   rescue
     error in JSON.Error -> {:error, Refused.new("invalid", error.message)}
