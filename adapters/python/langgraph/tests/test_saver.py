@@ -76,6 +76,11 @@ class Saver(unittest.TestCase):
         self.assertEqual(self.saver.get_tuple(config()).checkpoint["id"], "c2")
         self.assertEqual(ids(self.saver.list(config())), ["c2", "c1"])
 
+    def test_the_last_of_many_pages_of_repeated_checkpoints_is_found(self):
+        for n in range(12):  # more than an answer may have
+            self.put("c1", value=[n, "x" * 2_000_000])
+        self.assertEqual(self.saver.get_tuple(config()).checkpoint["channel_values"]["value"][0], 11)
+
     def test_checkpoints_are_listed_the_newest_first_and_selected(self):
         for n in range(1, 6):
             self.put(f"c{n}", f"c{n - 1}" if n > 1 else None, metadata={"step": n, "even": n % 2 == 0})
