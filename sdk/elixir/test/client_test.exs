@@ -147,8 +147,12 @@ defmodule Dormouse.ClientTest do
 
     test "headers cannot be broken into" do
       {client, got} = scripted([answer(@stamp)])
-      assert {:ok, _} = Checkpoints.put(client, "k", %{state: %{}}, scope: "a\r\nX-Evil: 1")
-      assert [%{headers: %{"dormouse-scope" => "aX-Evil: 1"}}] = got.()
+
+      for option <- [scope: "a\r\nX-Evil: 1", idempotency_key: "k\n", scope: "a\0b"] do
+        assert {:error, %Refused{code: "invalid"}} = Checkpoints.put(client, "k", %{state: %{}}, [option])
+      end
+
+      assert got.() == []
     end
   end
 

@@ -23,17 +23,18 @@ defmodule Dormouse.Transport do
     policy = Map.get(shared.settings, :invalid_utf8, :replace)
 
     with {:ok, target} <- target(method, path, options, policy),
-         {:ok, body} <- encoded(options, policy) do
-      name = "#{method} #{path}"
+         {:ok, body} <- encoded(options, policy),
+         name = "#{method} #{path}",
+         key = if(Operations.idempotent?(name), do: options[:idempotency_key] || random()),
+         {:ok, headers} <- headers(name, options, shared.settings, key, body, policy) do
       repeatable = Operations.read?(name) or Operations.idempotent?(name)
-      key = if Operations.idempotent?(name), do: options[:idempotency_key] || random()
 
       attempts(%{
         client: client,
         method: method,
         target: target,
         body: body,
-        headers: headers(name, options, shared.settings, key, body, policy),
+        headers: headers,
         key: key,
         write: not Operations.read?(name),
         repeatable: repeatable,
@@ -51,8 +52,9 @@ defmodule Dormouse.Transport do
     options = Keyword.merge(client.defaults, options)
     shared = Server.settings(client.server)
 
-    with {:ok, target} <- target("GET", path, options, :replace) do
-      headers = headers("GET " <> path, options, shared.settings, nil, "", :replace) ++ [{"Accept", "text/event-stream"}] ++ common(shared)
+    with {:ok, target} <- target("GET", path, options, :replace),
+         {:ok, headers} <- headers("GET " <> path, options, shared.settings, nil, "", :replace) do
+      headers = headers ++ [{"Accept", "text/event-stream"}] ++ common(shared)
       headers = if last == "", do: headers, else: [{"Last-Event-ID", last} | headers]
       deadline = HTTP.now() + @attempt_ms
 
@@ -220,15 +222,24 @@ defmodule Dormouse.Transport do
     scope = options[:scope] || settings[:scope]
     kind = options[:content_type] || if(options[:data] == nil, do: "application/json", else: "application/octet-stream")
 
-    [
-      body != "" && {"Content-Type", kind},
-      scope && {"Dormouse-Scope", JSON.well_formed(scope, policy)},
-      key && {"Idempotency-Key", JSON.well_formed(key, policy)},
-      fence && not Operations.read?(name) && {"Dormouse-Fence", "claim=#{quoted(fence.claim)};epoch=#{fence.epoch}"},
-      settings[:token] && {"Authorization", "Bearer #{token(settings[:token])}"}
-    ]
-    |> Enum.filter(& &1)
-    |> Enum.map(fn {name, value} -> {name, String.replace(value, ["\r", "\n", "\0"], "")} end)
+    headers =
+      Enum.filter(
+        [
+          body != "" && {"Content-Type", kind},
+          scope && {"Dormouse-Scope", JSON.well_formed(scope, policy)},
+          key && {"Idempotency-Key", JSON.well_formed(key, policy)},
+          fence && not Operations.read?(name) && {"Dormouse-Fence", "claim=#{quoted(fence.claim)};epoch=#{fence.epoch}"},
+          settings[:token] && {"Authorization", "Bearer #{String.trim(token(settings[:token]))}"}
+        ],
+        & &1
+      )
+
+    case Enum.find(headers, fn {_name, value} -> String.contains?(value, ["\r", "\n", "\0"]) end) do
+      nil -> {:ok, headers}
+      {name, _value} -> {:error, Refused.new("invalid", "the header #{name} would have a line break or a NUL: leave it out")}
+    end
+  rescue
+    error in JSON.Error -> {:error, Refused.new("invalid", error.message)}
   end
 
   defp token(token) when is_function(token, 0), do: token.()
