@@ -70,3 +70,16 @@ func TestADocumentOfAnErrorHasEveryFact(t *testing.T) {
 		}
 	}
 }
+
+// A stored revision of 0 is a fact: a program goes on from it.
+func TestADocumentOfAnErrorHasZeros(t *testing.T) {
+	var out bytes.Buffer
+	app := &kit.App{Stderr: &out, Output: kit.OutputJSON}
+	app.Explain(&agent.Error{Code: agent.CodeConflict, Head: "0"})
+	app.Explain(&agent.Error{Code: agent.CodeRevisionMismatch})
+	for _, fact := range []string{`"rev":0`, `"revision":0`} {
+		if strings.Count(out.String(), fact) != 1 {
+			t.Errorf("not once %s: %s", fact, out.String())
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dormouse/agent"
+	"dormouse/api/document"
 	"dormouse/internal/cli"
 )
 
@@ -27,27 +28,27 @@ func OutputIn(args []string, otherwise string) string {
 
 // errorDoc is the document of an error.
 type errorDoc struct {
-	Code         string `json:"code"` // of the store's error; otherwise "usage" or "failed"
-	Message      string `json:"message"`
-	Hint         string `json:"hint,omitempty"`
-	Exit         int    `json:"exit"`
-	RequestID    string `json:"request_id,omitempty"` // repeats a commit of unknown outcome
-	Field        string `json:"field,omitempty"`
-	Reason       string `json:"reason,omitempty"`
-	Limit        string `json:"limit,omitempty"`
-	Op           *int   `json:"op,omitempty"`
-	Rev          uint64 `json:"rev,omitempty"`
-	Revision     uint64 `json:"revision,omitempty"`
-	Epoch        uint64 `json:"epoch,omitempty"`
-	Holder       string `json:"holder,omitempty"`
-	Head         string `json:"head,omitempty"`
-	Thread       string `json:"thread,omitempty"`
-	Seq          uint64 `json:"seq,omitempty"`
-	Incarnation  uint64 `json:"incarnation,omitempty"`
-	Floor        uint64 `json:"floor,omitempty"`
-	State        string `json:"state,omitempty"`
-	ExpiresAt    int64  `json:"expires_at,omitempty"`
-	RetryAfterMS int64  `json:"retry_after_ms,omitempty"`
+	Code         string  `json:"code"` // of the store's error; otherwise "usage" or "failed"
+	Message      string  `json:"message"`
+	Hint         string  `json:"hint,omitempty"`
+	Exit         int     `json:"exit"`
+	RequestID    string  `json:"request_id,omitempty"` // repeats a commit of unknown outcome
+	Field        string  `json:"field,omitempty"`
+	Reason       string  `json:"reason,omitempty"`
+	Limit        string  `json:"limit,omitempty"`
+	Op           *int    `json:"op,omitempty"`
+	Rev          *uint64 `json:"rev,omitempty"`
+	Revision     *uint64 `json:"revision,omitempty"`
+	Epoch        *uint64 `json:"epoch,omitempty"`
+	Holder       string  `json:"holder,omitempty"`
+	Head         string  `json:"head,omitempty"`
+	Thread       string  `json:"thread,omitempty"`
+	Seq          *uint64 `json:"seq,omitempty"`
+	Incarnation  *uint64 `json:"incarnation,omitempty"`
+	Floor        *uint64 `json:"floor,omitempty"`
+	State        string  `json:"state,omitempty"`
+	ExpiresAt    int64   `json:"expires_at,omitempty"`
+	RetryAfterMS int64   `json:"retry_after_ms,omitempty"`
 }
 
 // errorOf returns the document of err.
@@ -61,8 +62,10 @@ func (a *App) errorOf(err error) errorDoc {
 	if errors.As(err, &e) {
 		doc.Code, doc.Message = string(e.Code), e.Detail
 		doc.Field, doc.Reason, doc.Limit, doc.RetryAfterMS = e.Field, e.Reason, e.Limit, e.RetryAfterMS
-		doc.Rev, doc.Revision, doc.Epoch, doc.Holder = e.Rev, e.Revision, e.Epoch, e.Holder
-		doc.Head, doc.Thread, doc.Seq, doc.Incarnation, doc.Floor = e.Head, e.Thread, e.Seq, e.Incarnation, e.Floor
+		p := document.ProblemOf(e)
+		doc.Rev, doc.Revision, doc.Epoch = told(e.Rev, p.Rev), told(e.Revision, p.Revision), told(e.Epoch, p.Epoch)
+		doc.Seq, doc.Incarnation, doc.Floor = told(e.Seq, p.Seq), told(e.Incarnation, p.Incarnation), told(e.Floor, p.Floor)
+		doc.Holder, doc.Head, doc.Thread = e.Holder, e.Head, e.Thread
 		doc.State, doc.ExpiresAt = e.State, e.ExpiresAt
 		if e.Op >= 0 {
 			doc.Op = &e.Op
@@ -77,6 +80,14 @@ func (a *App) errorOf(err error) errorDoc {
 		doc.RequestID = commit.Request.Client
 	}
 	return doc
+}
+
+// told returns a number of an error: a zero too if the problem of HTTP has it, since 0 is a revision.
+func told(n uint64, inProblem *uint64) *uint64 {
+	if n == 0 && inProblem == nil {
+		return nil
+	}
+	return &n
 }
 
 // explainDocument writes an error to stderr as {"error": …}, in JSON or YAML.
