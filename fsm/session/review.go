@@ -117,7 +117,7 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 	switch {
 	case old != nil && old.Session != s.Id:
 		return agent.Errorf(agent.CodeAlreadyExists, "review %q belongs to another session: choose another id", d.ID)
-	case old != nil && !(withdrawn(old) && c.Level >= txn.AskedAgainLevel):
+	case old != nil && (!withdrawn(old) || c.Level < txn.AskedAgainLevel):
 		return nil // asked again, as a resumed turn does: the review stays
 	case s.Row.PendingReviews >= agent.SessionReviewsMax:
 		return agent.TooLarge("reviews", "session_reviews_max", int(s.Row.PendingReviews)+1, agent.SessionReviewsMax)

@@ -64,7 +64,7 @@ func (a *App) errorOf(err error) errorDoc {
 		doc.Field, doc.Reason, doc.Limit, doc.RetryAfterMS = e.Field, e.Reason, e.Limit, e.RetryAfterMS
 		p := document.ProblemOf(e)
 		doc.Rev, doc.Revision, doc.Epoch = told(e.Rev, p.Rev), told(e.Revision, p.Revision), told(e.Epoch, p.Epoch)
-		doc.Seq, doc.Incarnation, doc.Floor = told(e.Seq, p.Seq), told(e.Incarnation, p.Incarnation), told(e.Floor, p.Floor)
+		doc.Seq, doc.Incarnation, doc.Floor = told(e.Seq, p.Seq), told(e.Incarnation, nil), told(e.Floor, p.Floor)
 		doc.Holder, doc.Head, doc.Thread = e.Holder, e.Head, e.Thread
 		doc.State, doc.ExpiresAt = e.State, e.ExpiresAt
 		if e.Op >= 0 {
