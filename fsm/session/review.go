@@ -211,8 +211,7 @@ func withdrawReviews(c *txn.Tx, s *Session, from uint64, asked ...agent.ReviewDr
 		return nil
 	}
 	return eachReview(c, s, from, func(id string, row *logpb.ReviewRow) (bool, error) {
-		again := slices.ContainsFunc(asked, func(d agent.ReviewDraft) bool { return d.ID == id })
-		if !pending(row) || again {
+		if !pending(row) || slices.ContainsFunc(asked, func(d agent.ReviewDraft) bool { return d.ID == id }) {
 			return true, nil
 		}
 		s.Row.PendingReviews--

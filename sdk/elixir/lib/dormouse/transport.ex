@@ -236,7 +236,7 @@ defmodule Dormouse.Transport do
 
     case Enum.find(headers, fn {_name, value} -> String.contains?(value, ["\r", "\n", "\0"]) end) do
       nil -> {:ok, headers}
-      {name, _value} -> {:error, Refused.new("invalid", "the header #{name} would have a line break or a NUL: leave it out")}
+      {name, _value} -> {:error, Refused.new("invalid", "the value of the header #{name} has a line break or a NUL: remove it")}
     end
   rescue
     error in JSON.Error -> {:error, Refused.new("invalid", error.message)}
