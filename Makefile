@@ -5,7 +5,7 @@ BUILD := go build -tags grpcnotrace -trimpath -ldflags='-s -w'
 LINT := go tool -modfile=tools/go.mod golangci-lint
 # Small heaps would be collected all the time at the default GOGC. Without debug
 # information, each test binary links in half the time. make lint runs vet, on tests too.
-TEST := GOGC=400 go test -tags invariants -ldflags=-w -vet=off
+TEST := GOGC=400 go test -tags invariants,grpcnotrace -ldflags=-w -vet=off
 
 .PHONY: adapters-go adapters-js adapters-js-bench adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
 .PHONY: check-deploy cluster docs docs-check example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills

@@ -13,7 +13,7 @@ import (
 
 // build builds dormoused with a build tag, or with none.
 func build(ctx context.Context, to, tag string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tag, "-o", to, modpath.Path+"/cmd/node")
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace,"+tag, "-o", to, modpath.Path+"/cmd/node")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("seeded: build dormoused; run within its checkout: %w: %s", err, bytes.TrimSpace(out))
 	}

@@ -36,7 +36,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 	}
 	b.can[CanFailpoint] = b.options.Failpoints
 	out := filepath.Join(b.options.Dir, "bin", "dormoused")
-	var tags []string
+	tags := []string{"grpcnotrace"} // as releases have it
 	if b.options.Env[seededBug] != "" {
 		tags = append(tags, "seeded")
 	}
