@@ -243,6 +243,7 @@ func TestFormsOfReads(t *testing.T) {
 		&agent.GetErasure{Agent: "gone"}, &agent.GetErasure{Agent: "a"}, &agent.GetMemory{Agent: "a", ID: "m"}, &agent.ListMemories{Agent: "a"},
 		&agent.ListMemories{Page: agent.Page{Limit: 1}}, &agent.ListTimers{Manager: "d", Key: "k"}, &agent.GetConversation{ConversationRef: agent.ConversationRef{ID: "c"}},
 		&agent.ListMessages{ConversationRef: agent.ConversationRef{ID: "c"}, Tail: 1}, &agent.ListThreads{Page: agent.Page{Prefix: "f"}},
+		&agent.ListThreads{Page: agent.Page{Order: agent.Descending, After: "t"}}, &agent.ListTimers{Manager: "d"}, &agent.ListTimers{Manager: "no"}, &agent.CheckpointHistory{Key: "no"},
 		&agent.LoadEntries{Thread: "f"},
 		&agent.Recall{Agent: "a", Within: agent.WithinAll, Mode: agent.ModeText, Query: "tea", Limit: 3, Filter: agent.MemoryFilter{TagsAny: []string{"t"}}},
 		&agent.Recall{Agent: "a", Session: "x", Mode: agent.ModeVector, Embedding: []float32{1, 0}},
@@ -269,7 +270,7 @@ func sessions(t *testing.T, p *pair) {
 		}
 		return answers.Answers[0].Found
 	}
-	for _, r := range []agent.Read{&agent.GetSession{Session: "x"}, &agent.ListSessions{Agent: "a"}} {
+	for _, r := range []agent.Read{&agent.GetSession{Session: "x"}, &agent.ListSessions{Agent: "a"}, &agent.ListSessions{Owner: "o"}, &agent.ListSessions{Recoverable: true}} {
 		want := read(p.store, r)
 		for range 2 {
 			if got := read(p.client, r); !reflect.DeepEqual(got, want) {

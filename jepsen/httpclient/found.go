@@ -133,7 +133,10 @@ func foundValues(raw []byte) (agent.Found, error) {
 	var d struct {
 		Items []struct {
 			stampDocument
-			Bytes uint64 `json:"bytes"`
+			ContentType string          `json:"content_type"`
+			Bytes       uint64          `json:"bytes"`
+			Metadata    json.RawMessage `json:"metadata"`
+			ExpiresAt   int64           `json:"expires_at"`
 		} `json:"items"`
 		Next *string `json:"next"`
 	}
@@ -142,7 +145,10 @@ func foundValues(raw []byte) (agent.Found, error) {
 	}
 	list := &agent.ValueList{}
 	for _, row := range d.Items {
-		list.Items = append(list.Items, agent.ValueRow{Key: row.Key, Incarnation: row.Incarnation, Revision: row.Revision, Size: row.Bytes, UpdatedAt: row.UpdatedAt})
+		list.Items = append(list.Items, agent.ValueRow{
+			Key: row.Key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType, Size: row.Bytes, Metadata: agent.JSON(row.Metadata),
+			UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
+		})
 	}
 	if d.Next != nil {
 		list.Next = *d.Next

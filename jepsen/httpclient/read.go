@@ -3,6 +3,7 @@ package httpclient
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,13 +32,11 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 			return recallRequest(r, recall, query)
 		}
 		if path, decode := ownRead(r.Reads[0]); path != "" {
-			return &readCall{request: request{method: http.MethodGet, path: path + asked(query), scope: r.Scope}, answers: func(a *answer) (agent.Answers, error) {
-				found, err := decode(a.body)
-				if err != nil {
-					return agent.Answers{}, err
-				}
-				return stamped(a, []agent.Answer{{Found: found}})
-			}}, nil
+			return aloneCall(r.Scope, path+asked(query), decode), nil
+		}
+		if path, parameters, decode := ownListed(r.Reads[0]); path != "" {
+			maps.Copy(query, parameters)
+			return aloneCall(r.Scope, path+asked(query), decode), nil
 		}
 	}
 	docs, err := readDocuments(r.Reads)
@@ -47,6 +46,17 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 	return &readCall{request: request{
 		method: http.MethodPost, path: "/v1/reads" + asked(query), scope: r.Scope, media: mediaJSON, body: encode(members{"reads": docs}),
 	}, answers: func(a *answer) (agent.Answers, error) { return answered(a, docs) }}, nil
+}
+
+// aloneCall returns the call of a read that has one, whose answer is what it found.
+func aloneCall(scope, path string, decode func([]byte) (agent.Found, error)) *readCall {
+	return &readCall{request: request{method: http.MethodGet, path: path, scope: scope}, answers: func(a *answer) (agent.Answers, error) {
+		found, err := decode(a.body)
+		if err != nil {
+			return agent.Answers{}, err
+		}
+		return stamped(a, []agent.Answer{{Found: found}})
+	}}
 }
 
 // readDocuments returns the documents of reads in POST /v1/reads.

@@ -36,6 +36,14 @@ var Paths = []string{
 	"/v1/conversations/{id}",
 	"/v1/conversations/{id}/messages",
 	"/v1/conversations/{id}/pending",
+	"/v1/values",
+	"/v1/threads",
+	"/v1/sessions",
+	"/v1/reviews",
+	"/v1/checkpoints/{key}/history",
+	"/v1/agents/{key}/thaw",
+	"/v1/managers/{manager}/timers",
+	"/v1/managers/{manager}/instances/{key}/timers",
 }
 
 // alone is a call in the line of a program.

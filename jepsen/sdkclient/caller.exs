@@ -4,7 +4,7 @@
 # done, refused, unknown and broken. A watch has an id and is told of in many lines, each with an event, and at its end
 # with refused or broken; stop ends it.
 defmodule Caller do
-  alias Dormouse.{Checkpoints, Claims, Conversations, Fence, JSON, Memory, Refused, Reviews, Sessions, Threads, Unknown, Values}
+  alias Dormouse.{Agents, Checkpoints, Claims, Conversations, Fence, JSON, Memory, Refused, Reviews, Sessions, Threads, Unknown, Values}
 
   # The members of a query or a body that methods take as options.
   @options Map.new(
@@ -79,6 +79,12 @@ defmodule Caller do
   defp alone(client, "GET /v1/memory/{agent}/{id}", %{"params" => params}, options), do: Memory.get(client, params["agent"], params["id"], options)
   defp alone(client, "DELETE /v1/memory/{agent}/{id}", %{"params" => params}, options), do: Memory.delete(client, params["agent"], params["id"], options)
   defp alone(client, "POST /v1/memory/recall", call, options), do: Memory.recall(client, call["body"], options)
+  defp alone(client, "GET /v1/values", call, options), do: Values.list(client, pairs(call["query"]), options)
+  defp alone(client, "GET /v1/threads", call, options), do: Threads.list(client, pairs(call["query"]), options)
+  defp alone(client, "GET /v1/sessions", call, options), do: Sessions.list(client, pairs(call["query"]), options)
+  defp alone(client, "GET /v1/reviews", call, options), do: Reviews.list(client, pairs(call["query"]), options)
+  defp alone(client, "GET /v1/checkpoints/{key}/history", call, options), do: Checkpoints.history(client, call["params"]["key"], options)
+  defp alone(client, "GET /v1/agents/{key}/thaw", call, options), do: Agents.thaw(client, call["params"]["key"], pairs(call["query"]), options)
   defp alone(client, "PUT /v1/conversations/{id}", call, options), do: Conversations.save(client, call["params"]["id"], call["body"], options)
   defp alone(client, "POST /v1/conversations/{id}/messages", call, options), do: Conversations.save_messages(client, call["params"]["id"], call["body"], options)
 

@@ -43,6 +43,12 @@ const methods = {
   'GET /v1/memory/{agent}/{id}': [({ params }, o) => client.memory.get(params.agent, params.id, o), []],
   'DELETE /v1/memory/{agent}/{id}': [({ params }, o) => client.memory.delete(params.agent, params.id, o), []],
   'POST /v1/memory/recall': [({ body }, o) => client.memory.recall(body, o), null],
+  'GET /v1/values': [({ query }, o) => client.values.list({ ...query, ...o }), ['prefix', 'after', 'limit', 'order']],
+  'GET /v1/threads': [({ query }, o) => client.threads.list({ ...query, ...o }), ['prefix', 'after', 'limit', 'order']],
+  'GET /v1/sessions': [({ query }, o) => client.sessions.list({ ...query, ...o }), ['prefix', 'after', 'limit', 'order', 'status', 'owner', 'agent_id', 'recoverable']],
+  'GET /v1/reviews': [({ query }, o) => client.reviews.list({ ...query, ...o }), ['after', 'limit', 'status', 'before', 'assignee', 'session']],
+  'GET /v1/checkpoints/{key}/history': [({ params }, o) => client.checkpoints.history(params.key, o), []],
+  'GET /v1/agents/{key}/thaw': [({ params, query }, o) => client.agents.thaw(params.key, { ...o, tail: query.tail }), ['tail']],
 }
 
 // alone makes one call with the library's method, or with its call of any path if the method does not take all.

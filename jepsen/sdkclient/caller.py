@@ -49,6 +49,12 @@ METHODS = {
     "GET /v1/memory/{agent}/{id}": (lambda c, o: client.memory.get(c["params"]["agent"], c["params"]["id"], **o), set()),
     "DELETE /v1/memory/{agent}/{id}": (lambda c, o: client.memory.delete(c["params"]["agent"], c["params"]["id"], **o), set()),
     "POST /v1/memory/recall": (lambda c, o: client.memory.recall(c["body"], **o), None),
+    "GET /v1/values": (lambda c, o: client.values.list(**c["query"], **o), {"prefix", "after", "limit", "order"}),
+    "GET /v1/threads": (lambda c, o: client.threads.list(**c["query"], **o), {"prefix", "after", "limit", "order"}),
+    "GET /v1/sessions": (lambda c, o: client.sessions.list(**c["query"], **o), {"prefix", "after", "limit", "order", "status", "owner", "agent_id", "recoverable"}),
+    "GET /v1/reviews": (lambda c, o: client.reviews.list(**c["query"], **o), {"after", "limit", "status", "before", "assignee", "session"}),
+    "GET /v1/checkpoints/{key}/history": (lambda c, o: client.checkpoints.history(c["params"]["key"], **o), set()),
+    "GET /v1/agents/{key}/thaw": (lambda c, o: client.agents.thaw(c["params"]["key"], **numbers(c), **o), {"tail"}),
 }
 for verb, name in {"claim": "claim", "claim_resume": "resume", "recover": "recover", "checkpoint": "checkpoint", "commit": "commit", "renew": "renew"}.items():
     METHODS[f"POST /v1/sessions/{{id}}/{verb}"] = (lambda c, o, name=name: getattr(client.sessions, name)(c["params"]["id"], c["body"], **o), None)

@@ -93,7 +93,8 @@ func makeTurns(t *testing.T, client *sdkclient.Client, store agent.Service, scop
 	for _, read := range []agent.Read{
 		&agent.GetSession{Session: "x/1"}, &agent.GetSession{Session: "y"}, &agent.GetReview{Review: "v"}, &agent.GetMemory{Agent: "a", ID: "m/1"}, &agent.GetMemory{Agent: "a", ID: "gone"},
 		&agent.Recall{Agent: "a", Mode: agent.ModeText, Query: "tea"}, &agent.GetClaim{Claim: "n"}, &agent.GetCheckpoint{Key: "c"}, &agent.GetCheckpoint{Key: "d"}, &agent.GetThread{Thread: "t"},
-		&agent.ListTimers{Manager: "mg"},
+		&agent.ListTimers{Manager: "mg"}, &agent.ListTimers{Manager: "mg", Key: "k"}, &agent.ListValues{Page: agent.Page{Prefix: "k/", Limit: 1}}, &agent.ListThreads{Page: agent.Page{Order: agent.Descending}},
+		&agent.ListReviews{Session: "x/1"}, &agent.CheckpointHistory{Key: "c"}, &agent.Thaw{Key: "c", Tail: new(uint64(1))}, &agent.Thaw{Key: "gone"},
 	} {
 		reads := agent.Reads{Scope: scope, Reads: []agent.Read{read}}
 		got, err := client.Read(t.Context(), reads)
