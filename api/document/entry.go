@@ -120,17 +120,18 @@ func (b *AppendBody) ToOp(thread string) (*agent.AppendThread, error) {
 
 // EntryPage is the result of a load.
 type EntryPage struct {
-	Rev   uint64  `json:"rev" doc:"Of the thread, or at_rev if it was given"`
-	Head  string  `json:"head"`
-	Floor uint64  `json:"floor" doc:"The first seq that is still stored"`
-	Items []Entry `json:"items" nullable:"false"`
-	Next  *uint64 `json:"next" doc:"The from of the next page; null at the end"`
+	Incarnation uint64  `json:"incarnation" doc:"Of the thread, for a watch that begins where the page ends"`
+	Rev         uint64  `json:"rev" doc:"Of the thread, or at_rev if it was given"`
+	Head        string  `json:"head"`
+	Floor       uint64  `json:"floor" doc:"The first seq that is still stored"`
+	Items       []Entry `json:"items" nullable:"false"`
+	Next        *uint64 `json:"next" doc:"The from of the next page; null at the end"`
 }
 
 // EntryPageOf returns the document of e.
 func EntryPageOf(e *agent.Entries) EntryPage {
 	return EntryPage{
-		Rev: e.Thread.Rev, Head: e.Thread.Head.String(), Floor: e.Thread.Floor,
+		Incarnation: e.Thread.Incarnation, Rev: e.Thread.Rev, Head: e.Thread.Head.String(), Floor: e.Thread.Floor,
 		Items: entriesOf(e.Items), Next: e.Next,
 	}
 }

@@ -31,6 +31,9 @@ func ReadAlone(r agent.Reads) (call Alone, answers func(body []byte) (agent.Answ
 	if err != nil || strings.HasPrefix(c.path, "/v1/reads") {
 		return Alone{}, nil, false
 	}
+	if get, is := r.Reads[0].(*agent.GetValue); is { // a library's answer is no answer of a node
+		c = aloneCall(r.Scope, c.path, libraryValue(get.Key))
+	}
 	return aloneOf(&c.request), func(body []byte) (agent.Answers, error) { return c.answers(unindexed(body)) }, true
 }
 

@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -76,16 +77,25 @@ func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result,
 
 // Read answers reads at one index.
 func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-	a, err := readRequest(r, c.last.Add(1)%2 == 0)
-	if err != nil {
-		return agent.Answers{}, err
+	answers, partial, err := c.read(ctx, r, c.last.Add(1)%2 == 0)
+	if partial {
+		answers, _, err = c.read(ctx, r, false)
 	}
-	var answers agent.Answers
+	return answers, err
+}
+
+// read answers reads, with the call of the only one if alone is set. partial reports that its answer lacks the incarnation.
+func (c *Client) read(ctx context.Context, r agent.Reads, alone bool) (answers agent.Answers, partial bool, err error) {
+	a, err := readRequest(r, alone)
+	if err != nil {
+		return agent.Answers{}, false, err
+	}
 	a.decode = func(r *answer) error {
 		var err error
 		answers, err = a.answers(r)
+		partial = errors.Is(err, ErrPartial)
 		return err
 	}
 	err = c.call(ctx, &a.request, false)
-	return answers, err
+	return answers, partial, err
 }

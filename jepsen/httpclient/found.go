@@ -179,17 +179,18 @@ func foundHistory(raw []byte) (agent.Found, error) {
 
 func foundEntries(raw []byte) (agent.Found, error) {
 	var d struct {
-		Rev   uint64          `json:"rev"`
-		Head  string          `json:"head"`
-		Floor uint64          `json:"floor"`
-		Items []entryDocument `json:"items"`
-		Next  *uint64         `json:"next"`
+		Incarnation uint64          `json:"incarnation"`
+		Rev         uint64          `json:"rev"`
+		Head        string          `json:"head"`
+		Floor       uint64          `json:"floor"`
+		Items       []entryDocument `json:"items"`
+		Next        *uint64         `json:"next"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, err
 	}
 	head, err := agent.ParseHead(d.Head)
-	return &agent.Entries{Thread: agent.Thread{Rev: d.Rev, Head: head, Floor: d.Floor}, Items: entries(d.Items), Next: d.Next}, err
+	return &agent.Entries{Thread: agent.Thread{Incarnation: d.Incarnation, Rev: d.Rev, Head: head, Floor: d.Floor}, Items: entries(d.Items), Next: d.Next}, err
 }
 
 func foundThawed(raw []byte) (agent.Found, error) {

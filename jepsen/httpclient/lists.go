@@ -16,6 +16,7 @@ type ownList struct {
 
 // ownLists are these calls by the names of the reads.
 var ownLists = map[string]ownList{
+	"load_entries":       {path: "/v1/threads/{thread}/entries"},
 	"list_values":        {path: "/v1/values"},
 	"list_threads":       {path: "/v1/threads"},
 	"list_sessions":      {path: "/v1/sessions", renamed: map[string]string{"owner_id": "owner"}},
@@ -53,6 +54,9 @@ func ownListed(r agent.Read) (path string, query url.Values, decode func([]byte)
 		default:
 			query.Set(member, text)
 		}
+	}
+	if load, is := r.(*agent.LoadEntries); is {
+		return path, query, bareEntries(load.Thread)
 	}
 	return path, query, found(name)
 }

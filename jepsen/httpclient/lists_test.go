@@ -24,6 +24,9 @@ func TestAListHasACallOfItsOwn(t *testing.T) {
 		{&agent.CheckpointHistory{Key: "c"}, "/v1/checkpoints/c/history"},
 		{&agent.Thaw{Key: "c", Tail: new(uint64(0))}, "/v1/agents/c/thaw?tail=0"},
 		{&agent.Thaw{Key: "c", Revision: 1}, ""},
+		{&agent.GetValue{Key: "a/1"}, "/v1/values/a%2F1"},
+		{&agent.LoadEntries{Thread: "t", From: 1, AtRev: new(uint64(3)), Order: agent.Descending}, "/v1/threads/t/entries?at_rev=3&from=1&order=desc"},
+		{&agent.LoadEntries{Thread: "t", Kinds: []string{"k"}}, ""},
 	} {
 		call, _, is := httpclient.ReadAlone(agent.Reads{Scope: "s", Reads: []agent.Read{c.read}})
 		if is != (c.path != "") || call.Path != c.path {

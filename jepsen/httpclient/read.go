@@ -28,8 +28,12 @@ func readRequest(r agent.Reads, alone bool) (*readCall, error) {
 		query.Set("min_index", strconv.FormatUint(r.MinIndex, 10))
 	}
 	if alone && len(r.Reads) == 1 {
-		if recall, is := r.Reads[0].(*agent.Recall); is {
-			return recallRequest(r, recall, query)
+		switch only := r.Reads[0].(type) {
+		case *agent.Recall:
+			return recallRequest(r, only, query)
+		case *agent.GetValue:
+			return valueCall(r.Scope, query, only.Key), nil
+		default:
 		}
 		if path, decode := ownRead(r.Reads[0]); path != "" {
 			return aloneCall(r.Scope, path+asked(query), decode), nil

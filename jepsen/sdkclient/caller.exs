@@ -41,6 +41,12 @@ defmodule Caller do
   defp alone(client, "PUT /v1/values/{key}", %{"params" => %{"key" => key}} = call, options),
     do: Values.put(client, key, data(call), own(call["query"]) ++ [content_type: call["media"]] ++ options)
 
+  defp alone(client, "GET /v1/values/{key}", call, options) do
+    with {:ok, value} <- Values.get(client, call["params"]["key"], options) do
+      {:ok, %{bytes: Base.encode64(value.data), content_type: value.content_type, revision: value.revision, incarnation: value.incarnation}}
+    end
+  end
+
   defp alone(client, "DELETE /v1/values/{key}", call, options), do: Values.delete(client, call["params"]["key"], own(call["query"]), options)
   defp alone(client, "PUT /v1/checkpoints/{key}", call, options), do: Checkpoints.put(client, call["params"]["key"], call["body"], options)
 
@@ -51,6 +57,8 @@ defmodule Caller do
   defp alone(client, "DELETE /v1/checkpoints/{key}", call, options), do: Checkpoints.delete(client, call["params"]["key"], own(call["query"]), options)
   defp alone(client, "GET /v1/threads/{id}", call, options), do: Threads.get(client, call["params"]["id"], options)
   defp alone(client, "DELETE /v1/threads/{id}", call, options), do: Threads.delete(client, call["params"]["id"], own(call["query"]), options)
+
+  defp alone(client, "GET /v1/threads/{id}/entries", call, options), do: Threads.entries(client, call["params"]["id"], pairs(call["query"]), options)
 
   defp alone(client, "POST /v1/threads/{id}/entries", %{"body" => body} = call, options),
     do: Threads.append(client, call["params"]["id"], body["entries"], own(Map.delete(body, "entries")) ++ options)

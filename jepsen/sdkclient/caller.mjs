@@ -13,8 +13,12 @@ const bytes = (call) => Buffer.from(call.data ?? '', 'base64')
 // takes; null means any body and no query.
 const methods = {
   'PUT /v1/values/{key}': [({ params, query, media, ...call }, o) =>
-    client.values.put(params.key, bytes(call), { ...o, contentType: media, ttlMs: query.ttl_ms, ifRevision: query.if_revision }), ['ttl_ms', 'if_revision']],
-  'DELETE /v1/values/{key}': [({ params, query }, o) => client.values.delete(params.key, { ...o, ifRevision: query.if_revision }), ['if_revision']],
+    client.values.put(params.key, bytes(call), { ...o, contentType: media, ttlMs: query.ttl_ms, ifRevision: query.if_revision, ifIncarnation: query.if_incarnation }), ['ttl_ms', 'if_revision', 'if_incarnation']],
+  'GET /v1/values/{key}': [async ({ params }, o) => {
+    const { bytes: data, contentType, revision, incarnation } = await client.values.get(params.key, o)
+    return { bytes: Buffer.from(data).toString('base64'), content_type: contentType, revision, incarnation }
+  }, []],
+  'DELETE /v1/values/{key}': [({ params, query }, o) => client.values.delete(params.key, { ...o, ifRevision: query.if_revision, ifIncarnation: query.if_incarnation }), ['if_revision', 'if_incarnation']],
   'PUT /v1/checkpoints/{key}': [({ params, body }, o) => client.checkpoints.put(params.key, body, o), null],
   'PATCH /v1/checkpoints/{key}': [({ params, query, body }, o) => client.checkpoints.patch(params.key, body, { ...o, ifRevision: query.if_revision }), ['if_revision']],
   'GET /v1/checkpoints/{key}': [({ params }, o) => client.checkpoints.get(params.key, o), []],
@@ -23,6 +27,8 @@ const methods = {
   'DELETE /v1/threads/{id}': [({ params, query }, o) => client.threads.delete(params.id, { ...o, sealMs: query.seal_ms }), ['seal_ms']],
   'POST /v1/threads/{id}/entries': [({ params, body }, o) =>
     client.threads.append(params.id, body.entries, { ...o, expectedRev: body.expected_rev, expectedHead: body.expected_head }), ['entries', 'expected_rev', 'expected_head'], 'body'],
+  'GET /v1/threads/{id}/entries': [({ params, query }, o) =>
+    client.threads.entries(params.id, { ...o, from: query.from, to: query.to, tail: query.tail, atRev: query.at_rev, limit: query.limit }), ['from', 'to', 'tail', 'at_rev', 'limit']],
   'POST /v1/threads/{id}/fork': [({ params, body }, o) => client.threads.fork(params.id, body, o), null],
   'POST /v1/claims/{name}': [({ params, body }, o) => client.claims.take(params.name, body.holder, body.ttl_ms, o), ['holder', 'ttl_ms'], 'body'],
   'POST /v1/claims/{name}/renew': [({ params, body }, o) => client.claims.renew(params.name, body.holder, body.epoch, body.ttl_ms, o), ['holder', 'epoch', 'ttl_ms'], 'body'],

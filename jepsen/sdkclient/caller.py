@@ -26,8 +26,9 @@ client = Client(
 # The methods of the library: what takes the call and its options, and the members of the query or of the body that the
 # method takes.
 METHODS = {
-    "PUT /v1/values/{key}": (lambda c, o: client.values.put(c["params"]["key"], base64.b64decode(c.get("data", "")), content_type=c["media"], **numbers(c), **o), {"ttl_ms", "if_revision"}),
-    "DELETE /v1/values/{key}": (lambda c, o: client.values.delete(c["params"]["key"], **numbers(c), **o), {"if_revision"}),
+    "PUT /v1/values/{key}": (lambda c, o: client.values.put(c["params"]["key"], base64.b64decode(c.get("data", "")), content_type=c["media"], **numbers(c), **o), {"ttl_ms", "if_revision", "if_incarnation"}),
+    "GET /v1/values/{key}": (lambda c, o: value(client.values.get(c["params"]["key"], **o)), set()),
+    "DELETE /v1/values/{key}": (lambda c, o: client.values.delete(c["params"]["key"], **numbers(c), **o), {"if_revision", "if_incarnation"}),
     "PUT /v1/checkpoints/{key}": (lambda c, o: client.checkpoints.put(c["params"]["key"], c["body"], **o), None),
     "PATCH /v1/checkpoints/{key}": (lambda c, o: client.checkpoints.patch(c["params"]["key"], c["body"], **numbers(c), **o), {"if_revision"}),
     "GET /v1/checkpoints/{key}": (lambda c, o: client.checkpoints.get(c["params"]["key"], **o), set()),
@@ -35,6 +36,7 @@ METHODS = {
     "GET /v1/threads/{id}": (lambda c, o: client.threads.get(c["params"]["id"], **o), set()),
     "DELETE /v1/threads/{id}": (lambda c, o: client.threads.delete(c["params"]["id"], **numbers(c), **o), {"seal_ms"}),
     "POST /v1/threads/{id}/entries": (lambda c, o: client.threads.append(c["params"]["id"], **c["body"], **o), {"entries", "expected_rev", "expected_head", "metadata"}),
+    "GET /v1/threads/{id}/entries": (lambda c, o: client.threads.entries(c["params"]["id"], **entries(c), **o), {"from", "to", "tail", "at_rev", "limit"}),
     "POST /v1/threads/{id}/fork": (lambda c, o: client.threads.fork(c["params"]["id"], c["body"], **o), None),
     "POST /v1/claims/{name}": (lambda c, o: client.claims.take(c["params"]["name"], **c["body"], **o), {"holder", "ttl_ms"}),
     "POST /v1/claims/{name}/renew": (lambda c, o: client.claims.renew(c["params"]["name"], **c["body"], **o), {"holder", "epoch", "ttl_ms"}),
@@ -58,6 +60,14 @@ METHODS = {
 }
 for verb, name in {"claim": "claim", "claim_resume": "resume", "recover": "recover", "checkpoint": "checkpoint", "commit": "commit", "renew": "renew"}.items():
     METHODS[f"POST /v1/sessions/{{id}}/{verb}"] = (lambda c, o, name=name: getattr(client.sessions, name)(c["params"]["id"], c["body"], **o), None)
+
+
+def value(found):
+    return {"bytes": base64.b64encode(found.data).decode(), "content_type": found.content_type, "revision": found.revision, "incarnation": found.incarnation}
+
+
+def entries(call):
+    return {"from_seq" if name == "from" else name: number for name, number in numbers(call).items()}
 
 
 def numbers(call):

@@ -249,7 +249,9 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 			case err != nil:
 				return agent.Answers{}, err
 			}
-			return fit(answers(answer))
+			if found, err := answers(answer); !errors.Is(err, httpclient.ErrPartial) {
+				return fit(found, err)
+			}
 		}
 	}
 	body, answered, err := httpclient.ReadsBody(r)

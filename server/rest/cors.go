@@ -13,7 +13,7 @@ var (
 		"Authorization", "Content-Type", "Content-Encoding", headerScope, headerCluster, headerFence, headerTimeout,
 		headerIdempotency, headerIfMatch, headerIfNone, headerLastEvent,
 	}, ", ")
-	corsAnswerHeaders = strings.Join([]string{headerIndex, headerNode, headerCluster, headerAge, "ETag", "Location", "Retry-After"}, ", ")
+	corsAnswerHeaders = strings.Join([]string{headerIndex, headerNode, headerCluster, headerAge, headerIncarnation, "ETag", "Location", "Retry-After"}, ", ")
 )
 
 const (

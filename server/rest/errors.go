@@ -47,7 +47,7 @@ func (f *api) refuseOp(w *writer, err error, numbered bool) {
 		seconds := max(1, (*p.RetryAfterMS+999)/1000)
 		w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	for _, name := range []string{"ETag", "Location", "Content-Security-Policy"} {
+	for _, name := range []string{"ETag", headerIncarnation, "Location", "Content-Security-Policy"} {
 		w.Header().Del(name)
 	}
 	f.writeJSON(w, p.Status, "application/problem+json", p)

@@ -20,6 +20,7 @@ const (
 	headerNode        = "Dormouse-Node"
 	headerCluster     = "Dormouse-Cluster"
 	headerAge         = "Dormouse-Age-Ms"
+	headerIncarnation = "Dormouse-Incarnation"
 	headerIdempotency = "Idempotency-Key"
 	headerIfMatch     = "If-Match"
 	headerIfNone      = "If-None-Match"

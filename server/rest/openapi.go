@@ -204,6 +204,9 @@ func (d *description) documentAnswer(rt *route, status int) *huma.Response {
 	if rt.tagged() && status != http.StatusNoContent {
 		answer.Headers["ETag"] = &huma.Header{Description: "The revision (a thread's rev) in quotes, if what is answered has one", Schema: &anyString}
 	}
+	if rt.id == "get-value" || rt.id == "read-file" {
+		answer.Headers[headerIncarnation] = &huma.Header{Description: "Of a value: the life that the revision counts in, for if_incarnation", Schema: &wholeNumber}
+	}
 	switch {
 	case rt.answers != nil:
 		schema := d.schema(rt.answers)

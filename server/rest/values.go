@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"net/http"
+	"strconv"
 
 	"dormouse/agent"
 	"dormouse/api/document"
@@ -78,6 +79,7 @@ func sendValue(c *request, key string) error {
 		return err
 	}
 	c.w.Header().Set("ETag", etag(found.Revision))
+	c.w.Header().Set(headerIncarnation, strconv.FormatUint(found.Incarnation, 10))
 	c.sendBytes(cmp.Or(found.ContentType, agent.DefaultContentType), found.Bytes)
 	return nil
 }

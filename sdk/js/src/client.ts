@@ -39,6 +39,14 @@ export interface Value {
   bytes: Uint8Array
   contentType: string
   revision: number
+  /** The life of the key in which revisions count; 0 from a node that does not tell it. */
+  incarnation: number
+}
+
+/** What a write of a value builds on: a revision counts in one life of its key. */
+export interface Precondition {
+  ifRevision?: number
+  ifIncarnation?: number
 }
 
 /** A change of a scope, with its place in the feed. */
@@ -53,6 +61,7 @@ export interface PageQuery extends CallOptions {
   prefix?: string
   after?: string
   limit?: number
+  order?: 'asc' | 'desc'
 }
 
 const merge = 'application/merge-patch+json'
@@ -95,20 +104,24 @@ export class Client {
   }
 
   readonly values = {
-    put: (key: string, value: Uint8Array | string, options: CallOptions & { contentType?: string; ttlMs?: number; ifRevision?: number } = {}) => {
-      const { contentType, ttlMs, ifRevision, ...rest } = options
+    put: (key: string, value: Uint8Array | string, options: CallOptions & { contentType?: string; ttlMs?: number } & Precondition = {}) => {
+      const { contentType, ttlMs, ifRevision, ifIncarnation, ...rest } = options
       const type = contentType ?? (typeof value === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream')
       return this.call<Schemas['ValueStamp']>({
         ...rest, method: 'PUT', path: '/v1/values/{key}', params: { key }, bytes: value, headers: { 'Content-Type': type },
-        query: { ttl_ms: ttlMs, if_revision: ifRevision },
+        query: { ttl_ms: ttlMs, if_revision: ifRevision, if_incarnation: ifIncarnation },
       }).then((answer) => answer.body)
     },
     get: async (key: string, options: CallOptions = {}): Promise<Value> => {
       const { body, headers } = await this.transport.bytes({ ...this.defaults, ...options, method: 'GET', path: '/v1/values/{key}', params: { key } })
-      return { bytes: body, contentType: headers.get('content-type') ?? '', revision: Number((headers.get('etag') ?? '').replace(/^W\/|"/g, '')) }
+      return {
+        bytes: body,
+        contentType: headers.get('content-type') ?? '',
+        revision: Number((headers.get('etag') ?? '').replace(/^W\/|"/g, '')),
+        incarnation: Number(headers.get('dormouse-incarnation') ?? 0),
+      }
     },
-    delete: (key: string, options: CallOptions & { ifRevision?: number } = {}) =>
-      this.remove('/v1/values/{key}', { key }, options),
+    delete: (key: string, options: CallOptions & Precondition = {}) => this.remove('/v1/values/{key}', { key }, options),
     list: (query: PageQuery = {}) => this.page<Schemas['ListValueRow']>('/v1/values', query),
   }
 
@@ -293,9 +306,9 @@ export class Client {
     return this.get<T>(path, {}, rest as Query, defined({ signal, timeoutMs, scope, stale, minIndex }))
   }
 
-  private async remove(path: string, params: Record<string, string>, options: CallOptions & { ifRevision?: number; sealMs?: number }): Promise<void> {
-    const { ifRevision, sealMs, ...rest } = options
-    await this.call({ ...rest, method: 'DELETE', path, params, query: { if_revision: ifRevision, seal_ms: sealMs } })
+  private async remove(path: string, params: Record<string, string>, options: CallOptions & Precondition & { sealMs?: number }): Promise<void> {
+    const { ifRevision, ifIncarnation, sealMs, ...rest } = options
+    await this.call({ ...rest, method: 'DELETE', path, params, query: { if_revision: ifRevision, if_incarnation: ifIncarnation, seal_ms: sealMs } })
   }
 }
 

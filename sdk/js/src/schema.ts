@@ -3652,6 +3652,11 @@ export interface components {
              */
             floor: number;
             head: string;
+            /**
+             * Format: int64
+             * @description Of the thread, for a watch that begins where the page ends
+             */
+            incarnation: number;
             items: components["schemas"]["Entry"][];
             /**
              * Format: int64
@@ -12847,6 +12852,8 @@ export interface operations {
                     "Dormouse-Age-Ms"?: number;
                     /** @description The cluster that served it; send it back to refuse the nodes of any other */
                     "Dormouse-Cluster"?: string;
+                    /** @description Of a value: the life that the revision counts in, for if_incarnation */
+                    "Dormouse-Incarnation"?: number;
                     /** @description The log index that the answer is of, or the newest that this node has applied */
                     "Dormouse-Index"?: number;
                     /** @description Who served it */
@@ -19255,6 +19262,7 @@ export interface operations {
                      * @example {
                      *       "floor": 0,
                      *       "head": "e05685cfe36e12f7d87701053e6a69de7b1b123f1c4f1fb2a85b39da91be5039",
+                     *       "incarnation": 4,
                      *       "items": [
                      *         {
                      *           "at": 1700000000004,
@@ -20363,6 +20371,8 @@ export interface operations {
                     "Dormouse-Age-Ms"?: number;
                     /** @description The cluster that served it; send it back to refuse the nodes of any other */
                     "Dormouse-Cluster"?: string;
+                    /** @description Of a value: the life that the revision counts in, for if_incarnation */
+                    "Dormouse-Incarnation"?: number;
                     /** @description The log index that the answer is of, or the newest that this node has applied */
                     "Dormouse-Index"?: number;
                     /** @description Who served it */

@@ -26,6 +26,7 @@ class Value:
     data: bytes
     content_type: str
     revision: int
+    incarnation: int = 0  # the life of the key in which revisions count; 0 from a node that does not tell it
 
 
 @dataclass(frozen=True)
@@ -144,18 +145,27 @@ class Values(Part):
     """Bytes under keys."""
 
     def put(
-        self, key: str, value: bytes | str, *, content_type: str | None = None, ttl_ms: int | None = None, if_revision: int | None = None, **options: Unpack[CallOptions]
+        self,
+        key: str,
+        value: bytes | str,
+        *,
+        content_type: str | None = None,
+        ttl_ms: int | None = None,
+        if_revision: int | None = None,
+        if_incarnation: int | None = None,
+        **options: Unpack[CallOptions],
     ) -> Json:
         kind = content_type or ("text/plain; charset=utf-8" if isinstance(value, str) else "application/octet-stream")
-        query = {"ttl_ms": ttl_ms, "if_revision": if_revision}
+        query = {"ttl_ms": ttl_ms, "if_revision": if_revision, "if_incarnation": if_incarnation}
         return self._json("PUT", "/v1/values/{key}", params={"key": key}, query=query, data=value, headers={"Content-Type": kind}, **options)
 
     def get(self, key: str, **options: Unpack[CallOptions]) -> Value:
         answer = self._client.call("GET", "/v1/values/{key}", params={"key": key}, **options)
-        return Value(answer.data, answer.headers.get("content-type", ""), int(answer.headers.get("etag", "0").removeprefix("W/").strip('"')))
+        revision = int(answer.headers.get("etag", "0").removeprefix("W/").strip('"'))
+        return Value(answer.data, answer.headers.get("content-type", ""), revision, int(answer.headers.get("dormouse-incarnation", "0")))
 
-    def delete(self, key: str, *, if_revision: int | None = None, **options: Unpack[CallOptions]) -> None:
-        self._delete("/v1/values/{key}", {"key": key}, {"if_revision": if_revision}, options)
+    def delete(self, key: str, *, if_revision: int | None = None, if_incarnation: int | None = None, **options: Unpack[CallOptions]) -> None:
+        self._delete("/v1/values/{key}", {"key": key}, {"if_revision": if_revision, "if_incarnation": if_incarnation}, options)
 
     def list(self, **query: Any) -> Json:
         return self._page("/v1/values", query)

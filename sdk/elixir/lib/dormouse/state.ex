@@ -2,8 +2,9 @@ defmodule Dormouse.Values do
   @moduledoc "Bytes under keys."
 
   @enforce_keys [:data, :content_type, :revision]
-  defstruct [:data, :content_type, :revision]
-  @type t :: %__MODULE__{data: binary(), content_type: String.t(), revision: pos_integer()}
+  defstruct [:data, :content_type, :revision, incarnation: 0]
+  @typedoc "A value. The incarnation is the life of the key in which revisions count; 0 from a node that does not tell it."
+  @type t :: %__MODULE__{data: binary(), content_type: String.t(), revision: pos_integer(), incarnation: non_neg_integer()}
 
   @doc "Writes a value. It takes `:content_type`, `:ttl_ms`, `:if_revision` and `:on_exists` too."
   def put(client, key, data, options \\ []) do
@@ -15,7 +16,8 @@ defmodule Dormouse.Values do
   def get(client, key, options \\ []) do
     with {:ok, %{headers: headers} = answer} <- Dormouse.call(client, "GET", "/v1/values/{key}", [params: [key: key]] ++ options) do
       {revision, ""} = headers["etag"] |> String.replace(["W/", "\""], "") |> Integer.parse()
-      {:ok, %__MODULE__{data: answer.data, content_type: headers["content-type"] || "", revision: revision}}
+      incarnation = String.to_integer(headers["dormouse-incarnation"] || "0")
+      {:ok, %__MODULE__{data: answer.data, content_type: headers["content-type"] || "", revision: revision, incarnation: incarnation}}
     end
   end
 
