@@ -48,7 +48,7 @@ var knobs = []struct {
 	{"DORMOUSE_RAFT__DECIDE", []string{"leader", "leader", "each"}},
 	{"DORMOUSE_RAFT__LEADER_WRITE", []string{"parallel", "parallel", "first"}},
 	{"DORMOUSE_PLACEMENT__LEASE", []string{"1s", lease, lease}},
-	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "134217728", "0"}},
+	{"DORMOUSE_STORAGE__CACHE_BYTES", []string{"1048576", "8388608", "67108864", "0"}},
 	{"DORMOUSE_STORAGE__MEMORY", []string{"64MiB", "512MiB", "2GiB"}},
 }
 

@@ -3,7 +3,28 @@ package jepsen
 import (
 	"maps"
 	"testing"
+
+	"dormouse/config"
 )
+
+// TestEverySettingThatIsDrawnIsOneThatNodesTake loads the configuration with each two values of different settings.
+func TestEverySettingThatIsDrawnIsOneThatNodesTake(t *testing.T) {
+	base := []string{"DORMOUSE_NODE__ID=n1", "DORMOUSE_RAFT__ADDR=127.0.0.1:7602"}
+	for _, timing := range timings {
+		for i, one := range knobs {
+			for _, other := range knobs[i+1:] {
+				for _, a := range one.values {
+					for _, b := range other.values {
+						own := append(base, "DORMOUSE_CLUSTER__TIMING="+timing, one.setting+"="+a, other.setting+"="+b)
+						if _, err := config.Load(config.Sources{Environ: own}); err != nil {
+							t.Errorf("%v: %v", own[2:], err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
 
 func TestASeedRepeatsTheSettingsOfEachNode(t *testing.T) {
 	different, drawn := false, map[string]int{}

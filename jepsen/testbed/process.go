@@ -78,7 +78,7 @@ func (p *process) wait(ended func(*process)) {
 const lastWordsMax = 64 << 10
 
 // lastWords returns the line that explains the end of the process: the message of a
-// panic, or else the last line of its log.
+// panic, or else the last line of its log, less the one that points to the help.
 func (p *process) lastWords() string {
 	end, err := p.log.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -94,7 +94,11 @@ func (p *process) lastWords() string {
 			return string(line)
 		}
 	}
-	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+	lines := bytes.Split(text, []byte("\n"))
+	if n := len(lines); n > 1 && bytes.Contains(lines[n-1], []byte(": see dormoused --help")) {
+		lines = lines[:n-1]
+	}
+	return string(lines[len(lines)-1])
 }
 
 func (p *process) running() bool {

@@ -19,6 +19,7 @@ func TestHowAProcessEndedIsTold(t *testing.T) {
 		{"echo working; echo the disk is full; exit 8", "exit code 8: the disk is full", 8},
 		{"echo a; echo panic: a bug; echo 'goroutine 1:'; exit 2", "exit code 2: panic: a bug", 2},
 		{"echo before panic: in the middle; exit 1", "exit code 1: before panic: in the middle", 1},
+		{"echo dormoused: a is wrong; echo 'dormoused: see dormoused --help; more'; exit 2", "exit code 2: dormoused: a is wrong", 2},
 		{"exit 3", "exit code 3", 3},
 		{"kill -9 $$", "killed", -1},
 		{"echo oh; kill -6 $$", "ended by a signal: aborted: oh", -1},
@@ -35,8 +36,8 @@ func TestHowAProcessEndedIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(text), "=== "); n != 14 {
-		t.Errorf("%d lines of the log tell of 7 starts and 7 ends:\n%s", n, text)
+	if n := strings.Count(string(text), "=== "); n != 16 {
+		t.Errorf("%d lines of the log tell of 8 starts and 8 ends:\n%s", n, text)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Programs returns the hosts of the programs that run beside the nodes, which
@@ -42,13 +44,13 @@ func start(ctx context.Context, hosts []*Host) error {
 	return nil
 }
 
+// ready waits until all hosts are ready. It returns when the process of one has ended: the others may wait for it.
 func ready(ctx context.Context, hosts []*Host) error {
+	all, ctx := errgroup.WithContext(ctx)
 	for _, h := range hosts {
-		if err := h.Ready(ctx); err != nil {
-			return err
-		}
+		all.Go(func() error { return h.Ready(ctx) })
 	}
-	return nil
+	return all.Wait()
 }
 
 // hostName returns the name of the next host of its kind.
