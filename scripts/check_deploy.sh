@@ -39,6 +39,7 @@ done
 
 if command -v promtool >/dev/null; then
   promtool check rules deploy/prometheus/alerts.yml >/dev/null
+  promtool test rules deploy/prometheus/alerts_test.yml >/dev/null
   queries=$(mktemp)
   go run ./internal/dashboards deploy/grafana/dormouse.json >"$queries"
   promtool check rules "$queries" >/dev/null
