@@ -4,4 +4,5 @@ package timer
 const (
 	SignalsMax = signalsMax
 	PageSize   = pageSize
+	CatchUpMax = catchUpMax
 )

@@ -29,6 +29,8 @@ type world struct {
 	// listed is called after timers were read, before the waker has them: set it
 	// before the waker reads again.
 	listed func()
+	// behind: the log's time has not caught up; guarded by mu.
+	behind bool
 	// unmanaged: the manager does not exist; guarded by mu.
 	unmanaged bool
 
@@ -154,6 +156,12 @@ func (w *world) IsLeader() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.leads
+}
+
+func (w *world) CatchUp(int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.behind
 }
 
 func (w *world) LeaderChanged() <-chan struct{} {

@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/leading"
+	"dormouse/internal/pause"
 )
 
 // Source lists due timers. It is implemented by this node's state machine.
@@ -23,10 +24,19 @@ type Source interface {
 	WatchDueTimers() (changed <-chan struct{}, cancel func())
 }
 
+// Leader is this node's part of the Raft group.
+type Leader interface {
+	leading.Leader
+
+	// CatchUp reports whether a time of the log is the leader's time. After a long time without a
+	// leader it is not, for a number of entries, which the leader then proposes.
+	CatchUp(wall int64) bool
+}
+
 // Options configure a Waker. All but Logger are required.
 type Options struct {
 	Source    Source
-	Leader    leading.Leader
+	Leader    Leader
 	Service   agent.Service   // acknowledges skipped occurrences and records failures
 	Instances agent.Instances // receives the signals
 	Logger    hclog.Logger    // nil logs nothing
@@ -46,6 +56,10 @@ const (
 	// entries. passBurst passes begin at once before that.
 	passGap   = 25 * time.Millisecond
 	passBurst = 4
+
+	// catchUpMax is how long timers wait for the log's time to catch up. The log catches up with 100
+	// days by then. It takes longer if the leader's clock is ahead by years, which is an error.
+	catchUpMax = time.Minute
 )
 
 // Waker fires timers while its node leads. Its memory only covers one term of
@@ -100,6 +114,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	var began time.Time // start of the current pass over all due timers
 	found := false      // the current pass has found some
 	passes := rate.NewLimiter(rate.Every(passGap), passBurst)
+	var clock clockWait
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began, found = time.Now(), false
@@ -109,6 +124,11 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		if err != nil {
 			w.o.Logger.Warn("the due timers cannot be read", "error", err)
 			next = ""
+		}
+		if len(due) > 0 && !clock.over(w, wall) {
+			pause.For(ctx, passGap)
+			from = ""
+			continue
 		}
 		seen := time.Now()
 		found = found || len(due) > 0
@@ -133,6 +153,29 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// clockWait is the wait for the log's time to catch up. The policy of a timer counts what the timer
+// missed up to the log's time, so that each step of that time would fire the timer again.
+type clockWait struct {
+	since time.Time // zero: the log's time is the leader's
+	gone  bool      // the wait took too long
+}
+
+// over reports whether timers that are due at a time of the log may be fired.
+func (c *clockWait) over(w *Waker, wall int64) bool {
+	switch {
+	case w.o.Leader.CatchUp(wall):
+		*c = clockWait{}
+		return true
+	case c.since.IsZero():
+		c.since = time.Now()
+		w.o.Logger.Info("the due timers wait until the log's time has caught up", "behind", time.Since(time.UnixMilli(wall)).Round(time.Second))
+	case !c.gone && time.Since(c.since) >= catchUpMax:
+		c.gone = true
+		w.o.Logger.Warn("the log's time is far behind the clock of this node: timers fire by the log's time; check the clock", "behind", time.Since(time.UnixMilli(wall)).Round(time.Second))
+	}
+	return c.gone
 }
 
 // wait returns when a timer may need an attempt: it fell due, fell due again

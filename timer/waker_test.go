@@ -136,6 +136,32 @@ func TestConcurrentSignalsAreLimited(t *testing.T) {
 	})
 }
 
+func TestTimersWaitUntilTheLogsTimeHasCaughtUp(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		behind      time.Duration
+		first, most time.Duration // when the timer fires
+	}{
+		{"it catches up", time.Second, time.Second, 1100 * time.Millisecond},
+		{"it does not", time.Hour, timer.CatchUpMax, timer.CatchUpMax + 100*time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.handle = func(_ context.Context, _ int, s agent.Signal) error { return w.apply(s.Ack) }
+				w.sees(func() { w.behind = true })
+				began := time.Now()
+				time.AfterFunc(c.behind, func() { w.sees(func() { w.behind = false }) })
+				w.put(nil, "k")
+				w.idle(t)
+				if took := w.signals[0].at.Sub(began); len(w.signals) != 1 || took < c.first || took > c.most {
+					t.Errorf("%d signals, the first one after %v", len(w.signals), took)
+				}
+			})
+		})
+	}
+}
+
 // An occurrence that a turn's commit makes due is found while the turn's signal
 // is still in progress, and fires once.
 func TestATimerThatIsDueAgainWhileInProgress(t *testing.T) {
