@@ -23,6 +23,7 @@ type Clock struct {
 	start time.Time // with its monotonic reading
 
 	// Of the last stamp; only the proposer uses them.
+	tick uint64
 	wall int64
 	at   time.Time
 
@@ -35,7 +36,7 @@ type Clock struct {
 
 // NewClock starts a term's clock from the last applied stamps.
 func NewClock(tick uint64, wall int64, now time.Time, m *Metrics) *Clock {
-	c := &Clock{base: tick, start: now, wall: wall, at: now, steps: &m.wallSteps, backs: &m.wallBacks}
+	c := &Clock{base: tick, start: now, tick: tick, wall: wall, at: now, steps: &m.wallSteps, backs: &m.wallBacks}
 	if wall != 0 && now.UnixMilli() > wall+wallStepMax.Milliseconds() {
 		c.held.Store(wall) // the first stamp will be
 	}
@@ -84,8 +85,8 @@ func (c *Clock) stamp(now time.Time) (tick uint64, wall int64, cut time.Duration
 		c.held.Store(min(c.held.Load(), wall-1))
 		c.wanted.Store(false)
 	}
-	c.wall, c.at = wall, now
-	return c.Tick(now), wall, cut
+	c.tick, c.wall, c.at = c.Tick(now), wall, now
+	return c.tick, wall, cut
 }
 
 // until returns how long it takes until something falls due at tick or wall,
@@ -104,6 +105,12 @@ func (c *Clock) until(tick uint64, wall int64, now time.Time) (d time.Duration, 
 		}
 	}
 	return max(d, 0), ok
+}
+
+// overdue reports whether what falls due at tick or wall was due at the last
+// stamp: its entry did not sweep all.
+func (c *Clock) overdue(tick uint64, wall int64) bool {
+	return tick != 0 && tick <= c.tick || wall != 0 && wall <= c.wall
 }
 
 // ms returns n milliseconds, at most a day: timers are set again by then.

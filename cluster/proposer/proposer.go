@@ -13,10 +13,13 @@ import (
 	"dormouse/internal/invariant"
 )
 
-// dueInterval is the least time between two empty entries that are proposed
-// because something is due, so that a state machine with much to expire leaves
-// room for commits.
-const dueInterval = 20 * time.Millisecond
+// Least times between two empty entries that are proposed because something is
+// due. If an entry has not swept all that was due, the next one follows after
+// twice the time that it took, so that commits have half of the leader's time.
+const (
+	dueInterval     = 20 * time.Millisecond // and the longest wait of a backlog
+	backlogInterval = time.Millisecond
+)
 
 // stepReportGap is the least time between two reports that the system clock
 // stepped: a long step takes many entries.
@@ -83,6 +86,7 @@ type Proposer struct {
 	pendingSince time.Time     // since when a remote node waits for more than that; only Run uses it
 	linger       lingerStats   // only Run uses it
 	lastDue      time.Time     // of the last entry that was proposed because something was due; only Run uses it
+	dueTook      time.Duration // of that entry; only Run uses it
 	lastStep     time.Time     // of the last report that the system clock stepped; only Run uses it
 }
 
@@ -144,6 +148,9 @@ func (p *Proposer) Run(ctx context.Context) error {
 			continue
 		}
 		p.await(next)
+		if next.due {
+			p.dueTook = next.took
+		}
 		if next.remote && next.err == nil {
 			p.Announce(next.index)
 		}
@@ -201,11 +208,15 @@ func (p *Proposer) take(now time.Time) (*batch, time.Duration) {
 		if p.Writable() != nil { // expiries can wait; reads still go through
 			return nil, readOnlyPause
 		}
-		if gap := dueInterval - now.Sub(p.lastDue); gap > 0 {
+		interval := dueInterval
+		if term.Clock.overdue(tick, wall) {
+			interval = min(max(2*p.dueTook, backlogInterval), dueInterval)
+		}
+		if gap := interval - now.Sub(p.lastDue); gap > 0 {
 			return nil, gap
 		}
 		p.lastDue = now
-		b = &batch{}
+		b = &batch{due: true}
 	}
 	tick, wall, cut := term.Clock.stamp(now)
 	if cut != 0 && now.Sub(p.lastStep) >= stepReportGap {
