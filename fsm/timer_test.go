@@ -82,6 +82,30 @@ func TestATimerFallsDueInTheLogsTime(t *testing.T) {
 	wantDue(t, r, 1)
 }
 
+func TestDueTimersGoOnPastAScope(t *testing.T) {
+	r := newSubject(t)
+	var commits []agent.Commit
+	for _, scope := range []string{"a", "a-b", "b"} {
+		commits = append(commits, agent.Commit{Scope: scope, Ops: []agent.Op{once("t1", startWall), once("t2", startWall)}})
+	}
+	r.batch(commits...)
+	var scopes []string
+	for from := ""; ; {
+		due, _, _, err := r.machine.DueTimers(from, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(due) == 0 {
+			break
+		}
+		scopes = append(scopes, due[0].Scope)
+		from = r.machine.DueTimersPast(due[0].Scope)
+	}
+	if got := fmt.Sprint(scopes); got != "[a a-b b]" {
+		t.Errorf("the scopes are %s", got)
+	}
+}
+
 func TestATimerIsParkedAfterItsLastAttempt(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.TimerResult](r, once("t", startWall))

@@ -20,6 +20,9 @@ type Source interface {
 	// time of the list.
 	DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error)
 
+	// DueTimersPast returns the position of DueTimers past the timers of a scope.
+	DueTimersPast(scope string) (from string)
+
 	// WatchDueTimers signals after each entry that made a timer due.
 	WatchDueTimers() (changed <-chan struct{}, cancel func())
 }
@@ -42,10 +45,8 @@ type Options struct {
 	Logger    hclog.Logger    // nil logs nothing
 }
 
-// Limits of a waker. After downtime many timers may be due at once: the limit
-// on concurrent signals also limits the number of instances that wake.
+// Limits of a waker.
 const (
-	signalsMax      = 64                     // concurrent signals
 	pageSize        = 64                     // timers read at once
 	backoffMin      = 200 * time.Millisecond // after an attempt that was not handled, or whose outcome is unknown
 	backoffMax      = 10 * time.Second       // doubled up to this
@@ -71,6 +72,7 @@ type Waker struct {
 	inProgress map[timerID]bool    // :: timer → it was due again meanwhile; guarded by mu
 	backoffs   map[timerID]backoff // :: after failures that do not count as attempts; guarded by mu
 	finished   map[timerID]bool    // set of timers whose attempt ended since the due timers were last read; guarded by mu
+	skipped    bool                // the current or last pass left out timers of a scope that has its share of signals; guarded by mu
 	recheck    chan struct{}       // capacity 1: a finished timer must be read again
 }
 
@@ -110,7 +112,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	w.mu.Unlock()
 	changed, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
-	slots := make(chan struct{}, signalsMax)
+	slots := newSlots()
 	var began time.Time // start of the current pass over all due timers
 	found := false      // the current pass has found some
 	passes := rate.NewLimiter(rate.Every(passGap), passBurst)
@@ -119,7 +121,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		if from == "" {
 			began, found = time.Now(), false
 		}
-		w.beginRead()
+		w.beginRead(from == "")
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
 			w.o.Logger.Warn("the due timers cannot be read", "error", err)
@@ -136,14 +138,15 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			if !w.acquire(&due[i]) {
 				continue
 			}
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return
+			if !slots.acquire(ctx, due[i].Scope) {
+				w.skip(&due[i])
+				next = w.o.Source.DueTimersPast(due[i].Scope)
+				break
 			}
 			inFlight.Go(func() {
-				defer func() { <-slots }()
 				w.processTimer(ctx, &due[i], wall, seen)
+				slots.release(due[i].Scope)
+				w.recheckSkipped()
 			})
 		}
 		if from = next; from == "" {
@@ -222,11 +225,33 @@ func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	return max(wait, time.Duration(len(w.backoffs))*backoffPerTimer), ok
 }
 
-// beginRead notes that the due timers are read from now on.
-func (w *Waker) beginRead() {
+// beginRead notes that the due timers are read from now on; first means from their start.
+func (w *Waker) beginRead(first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.finished)
+	if first {
+		w.skipped = false
+	}
+}
+
+// skip ends the work on a timer for whose scope there is no slot.
+func (w *Waker) skip(d *agent.DueTimer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.inProgress, timerIDOf(d))
+	w.skipped = true
+}
+
+// recheckSkipped makes the due timers be read again if some were left out. It is
+// called when a signal has ended.
+func (w *Waker) recheckSkipped() {
+	w.mu.Lock()
+	skipped := w.skipped
+	w.mu.Unlock()
+	if skipped {
+		w.signalRecheck()
+	}
 }
 
 // acquire starts work on a timer. It returns false if the timer is in progress

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,6 +161,44 @@ func TestTimersWaitUntilTheLogsTimeHasCaughtUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A scope whose instances hang does not delay the timers of another scope.
+func TestAScopeWhoseHandlersHangDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := make(chan struct{})
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			w.mu.Lock()
+			key := w.signals[n].key
+			w.mu.Unlock()
+			if !strings.HasPrefix(key, "z/") {
+				<-release
+			}
+			return w.apply(s.Ack)
+		}
+		const hung = 3
+		for i := range hung {
+			w.put(nil, keys(fmt.Sprintf("a%d/", i), 3*timer.SignalsMax)...)
+		}
+		time.Sleep(time.Minute)
+		for range 20 {
+			began := time.Now()
+			w.put(nil, "z/quick")
+			time.Sleep(hung*timer.SlotWait + 100*time.Millisecond)
+			w.sees(func() {
+				last := w.signals[len(w.signals)-1]
+				if last.key != "z/quick" || last.at.Before(began) {
+					t.Errorf("the last signal is of %s, %v after the timer was due", last.key, last.at.Sub(began))
+				}
+			})
+		}
+		close(release)
+		w.idle(t)
+		if want := hung*3*timer.SignalsMax + 20; len(w.signals) != want {
+			t.Errorf("%d signals, want %d", len(w.signals), want)
+		}
+	})
 }
 
 // An occurrence that a turn's commit makes due is found while the turn's signal
