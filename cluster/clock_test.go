@@ -80,3 +80,21 @@ func TestADueThingSurvivesAChangeOfLeader(t *testing.T) {
 		}
 	})
 }
+
+// A machine that has more to expire than one entry takes has the rest at once. The leader rests
+// between two such entries for as long as the first one took, so that commits have half of its time.
+func TestABacklogOfExpiriesIsSweptWithoutPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, n := lone(t)
+		const backlog = 100
+		if _, err := n.submit(command{DueIn: 1, Backlog: backlog}); err != nil {
+			t.Fatal(err)
+		}
+		n.machine.slow(2 * time.Millisecond)
+		began := time.Now()
+		l.until("all is swept", func() bool { return len(n.machine.fired()) == backlog })
+		if took := time.Since(began); took < backlog*4*time.Millisecond || took > backlog*6*time.Millisecond {
+			t.Errorf("%d entries of 2 ms each took %v", backlog, took)
+		}
+	})
+}

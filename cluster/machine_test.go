@@ -22,14 +22,15 @@ import (
 
 // command is a commit of the fake machine: set a key, or change a member.
 type command struct {
-	Key    string         `json:",omitempty"`
-	Value  int            `json:",omitempty"`
-	Pad    int            `json:"-"` // bytes that follow the JSON
-	Put    *layout.Member `json:",omitempty"`
-	Remove *layout.Member `json:",omitempty"`
-	Level  uint32         `json:",omitempty"`
-	Refuse bool           `json:",omitempty"` // the machine refuses it
-	DueIn  uint64         `json:",omitempty"` // something falls due so many ticks after this commit
+	Key     string         `json:",omitempty"`
+	Value   int            `json:",omitempty"`
+	Pad     int            `json:"-"` // bytes that follow the JSON
+	Put     *layout.Member `json:",omitempty"`
+	Remove  *layout.Member `json:",omitempty"`
+	Level   uint32         `json:",omitempty"`
+	Refuse  bool           `json:",omitempty"` // the machine refuses it
+	DueIn   uint64         `json:",omitempty"` // something falls due so many ticks after this commit
+	Backlog uint64         `json:",omitempty"` // with DueIn: so many entries are needed for it; 0: one
 }
 
 type logEntry struct {
@@ -60,6 +61,7 @@ type machineState struct {
 	Wall      int64
 	DueTick   uint64
 	Chain     uint32
+	Backlog   uint64
 	Fired     []uint64 // ticks at which a due thing was seen
 }
 
@@ -125,7 +127,10 @@ func (m *machine) Apply(l *raft.Log) any {
 	s.Chain = crc32.Update(s.Chain, crc32.IEEETable, l.Data)
 	if s.DueTick != 0 && s.DueTick <= s.Tick {
 		s.Fired = append(s.Fired, s.Tick)
-		s.DueTick = 0
+		if s.Backlog <= 1 {
+			s.DueTick = 0
+		}
+		s.Backlog--
 	}
 	decided := make([]agent.Decided, 0, len(e.Commits))
 	for _, raw := range e.Commits {
@@ -156,7 +161,7 @@ func (s *machineState) decide(c command, index uint64) agent.Decided {
 	case c.Level != 0:
 		s.Level = c.Level
 	case c.DueIn != 0:
-		s.DueTick = s.Tick + c.DueIn
+		s.DueTick, s.Backlog = s.Tick+c.DueIn, max(c.Backlog, 1)
 	default:
 		s.Registers[c.Key] = c.Value
 	}

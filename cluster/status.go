@@ -37,6 +37,10 @@ func (g *Group) Tick() uint64 {
 	return tick
 }
 
+// CatchUp reports whether a wall time of the log is the leader's time; see
+// proposer.Proposer.CatchUp.
+func (g *Group) CatchUp(wall int64) bool { return g.proposer.CatchUp(wall) }
+
 // LastContact returns when this node last received a message of a leader; now, on
 // the leader.
 func (g *Group) LastContact() time.Time {

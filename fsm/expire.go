@@ -19,13 +19,7 @@ import (
 func (m *Machine) Due() (tick uint64, wall int64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	tick = m.due.Tick
-	if m.due.Claim != 0 {
-		tick = txn.Earliest(tick, m.due.Claim)
-	}
-	if m.leaseDue != 0 {
-		tick = txn.Earliest(tick, m.leaseDue)
-	}
+	tick = txn.Earliest(txn.Earliest(m.due.Tick, m.due.Claim), m.leaseDue)
 	return tick, int64(min(m.due.Wall, math.MaxInt64))
 }
 
@@ -45,6 +39,9 @@ func (b *batch) sweep() error {
 	}
 	if b.Due.Wall != 0 && b.Due.Wall <= uint64(b.Progress.Wall) {
 		b.Due.WallSwept = true
+		if _, err := b.SweepQueue(kv.KindDueTimer, uint64(b.Progress.Wall), txn.SweepMax, b.dueRow); err != nil {
+			return err
+		}
 		_, err := b.SweepQueue(kv.KindDueWall, uint64(b.Progress.Wall), txn.SweepMax, b.dueRow)
 		return err
 	}

@@ -82,6 +82,30 @@ func TestATimerFallsDueInTheLogsTime(t *testing.T) {
 	wantDue(t, r, 1)
 }
 
+func TestDueTimersGoOnPastAScope(t *testing.T) {
+	r := newSubject(t)
+	var commits []agent.Commit
+	for _, scope := range []string{"a", "a-b", "b"} {
+		commits = append(commits, agent.Commit{Scope: scope, Ops: []agent.Op{once("t1", startWall), once("t2", startWall)}})
+	}
+	r.batch(commits...)
+	var scopes []string
+	for from := ""; ; {
+		due, _, _, err := r.machine.DueTimers(from, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(due) == 0 {
+			break
+		}
+		scopes = append(scopes, due[0].Scope)
+		from = r.machine.DueTimersPast(due[0].Scope)
+	}
+	if got := fmt.Sprint(scopes); got != "[a a-b b]" {
+		t.Errorf("the scopes are %s", got)
+	}
+}
+
 func TestATimerIsParkedAfterItsLastAttempt(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.TimerResult](r, once("t", startWall))
@@ -124,6 +148,66 @@ func TestAnInstanceHasSoManyTimersAndNoMore(t *testing.T) {
 	}
 	r.feed(nil)
 	wantDue(t, r, agent.TimersMax)
+}
+
+// A scope whose values expire together does not delay timers.
+func TestATimerFallsDueBeforeABacklogOfExpiries(t *testing.T) {
+	const values = 40 * txn.SweepMax
+	r := newSubject(t)
+	r.raise(txn.TimerQueueLevel)
+	for i := range values {
+		do[*agent.ValueResult](r, &agent.PutValue{Key: fmt.Sprint("v", i), Bytes: []byte("x"), TTL: time.Second})
+	}
+	do[*agent.TimerResult](r, once("t", startWall+2000))
+	do[*agent.TimerResult](r, once("later", startWall+90_000))
+	r.after(2 * time.Second).feed(nil)
+	wantDue(t, r, 1)
+	if left := r.rows(kv.KindValue); left < values-txn.SweepMax {
+		t.Fatalf("%d values are left: the timer did not have to wait", left)
+	}
+	entries := 1
+	for ; r.rows(kv.KindValue) > 0; entries++ {
+		if _, wall := r.machine.Due(); wall == 0 || wall > r.wall {
+			t.Fatalf("the leader is to propose at %d, and values are left", wall)
+		}
+		r.feed(nil)
+	}
+	if want := values / txn.SweepMax; entries > want+1 {
+		t.Errorf("%d entries removed the values, want %d", entries, want)
+	}
+	r.after(24 * time.Hour).feed(nil)
+	wantDue(t, r, 2)
+	for r.rows(kv.KindDueWall) > 0 { // tombstones and recorded changes
+		r.after(24 * time.Hour).feed(nil)
+	}
+	if _, wall := r.machine.Due(); wall != 0 {
+		t.Errorf("the leader is to propose at %d: nothing is left", wall)
+	}
+}
+
+// A timer that was set below the level is in the queue of expiries until it is due or set again.
+func TestATimerThatWasQueuedBelowTheLevel(t *testing.T) {
+	r := newSubject(t)
+	r.raise(txn.TimerQueueLevel - 1)
+	for _, id := range []string{"due", "again", "gone"} {
+		do[*agent.TimerResult](r, once(id, startWall+1000))
+	}
+	if old, own := r.rows(kv.KindDueWall), r.rows(kv.KindDueTimer); old != 3 || own != 0 {
+		t.Fatalf("below the level %d and %d rows are queued", old, own)
+	}
+	r.raise(txn.TimerQueueLevel)
+	do[*agent.TimerResult](r, once("again", startWall+2000))
+	do[*agent.DeleteResult](r, &agent.DeleteTimer{Manager: "m", Key: "k", ID: "gone"})
+	if old, own := r.rows(kv.KindDueWall), r.rows(kv.KindDueTimer); old != 1 || own != 1 {
+		t.Fatalf("at the level %d and %d rows are queued", old, own)
+	}
+	r.after(time.Second).feed(nil)
+	wantDue(t, r, 1)
+	r.after(time.Second).feed(nil)
+	wantDue(t, r, 2)
+	if old, own := r.rows(kv.KindDueWall), r.rows(kv.KindDueTimer); old+own != 0 {
+		t.Fatalf("%d and %d rows are left", old, own)
+	}
 }
 
 func TestTimersGoWithTheirScope(t *testing.T) {

@@ -96,6 +96,12 @@ func (rn *runner) finishTurn(i *instance, manager agent.Manager, t *Turn, reques
 		return agent.Reply{}, failed("invalid_change", "manager %q stores nothing, so its turns cannot write", manager.Name)
 	case service != nil && now && t.hasWrites():
 		return rn.commitTurn(i, t, request)
+	case service != nil && now && i.hasUnsaved(): // from when the durability was idle
+		if err := rn.store.save(i, lifecycleTurn); err != nil {
+			rn.resetHandler(i)
+			return agent.Reply{}, err
+		}
+		return rn.reply(i, t, true), nil
 	case service != nil && now:
 		err := rn.store.withTimeout(i, func(ctx context.Context) error { return rn.store.confirmOwnership(ctx, i, service) })
 		if err != nil {
@@ -108,8 +114,10 @@ func (rn *runner) finishTurn(i *instance, manager agent.Manager, t *Turn, reques
 }
 
 // commitTurn commits a turn with its reply, and all earlier changes that are
-// not stored yet.
+// not stored yet. If one commit cannot hold both, it saves the earlier changes
+// first.
 func (rn *runner) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Reply, error) {
+	own, makeReply := request, t.makeReply
 	entries := t.entries
 	if r := i.body.extra; r != nil && len(r.pending) > 0 {
 		entries = append(r.pending[:len(r.pending):len(r.pending)], entries...)
@@ -138,7 +146,13 @@ func (rn *runner) commitTurn(i *instance, t *Turn, request agent.Request) (agent
 		request = rn.store.newRequestID(i)
 	}
 	commit := agent.Commit{Scope: i.manager.scope, Request: request, Ops: ops}
-	if err := commit.Validate(); err != nil {
+	if err := commit.Validate(); isCode(err, agent.CodeTooLarge) && len(entries) > len(t.entries) {
+		if err := rn.saveBeforeTurn(i); err != nil {
+			return agent.Reply{}, err
+		}
+		t.makeReply = makeReply
+		return rn.commitTurn(i, t, own)
+	} else if err != nil {
 		return agent.Reply{}, t.rejectChange(err)
 	}
 	service := i.body.service
@@ -150,6 +164,20 @@ func (rn *runner) commitTurn(i *instance, t *Turn, request agent.Request) (agent
 	rn.store.markSaved(i, result)
 	i.keepManifest(t)
 	return rn.reply(i, t, true), nil
+}
+
+// saveBeforeTurn stores the changes of earlier turns. Its error is a staleError
+// if the turn must run again.
+func (rn *runner) saveBeforeTurn(i *instance) error {
+	err := rn.store.save(i, lifecycleTurn)
+	if err == nil {
+		return nil
+	}
+	rn.resetHandler(i)
+	if agent.OutcomeOf(err) == agent.Refused && mustReload(err) {
+		return &staleError{refusal: err}
+	}
+	return err
 }
 
 // turnRefused restores the instance after its turn's commit, with these ops,

@@ -90,8 +90,11 @@ func (i *instance) ensureExtra() *extra {
 
 // dirty reports whether the instance has state that is not stored yet.
 func (i *instance) dirty() bool {
-	return i.body.awake && (i.stored.revision == 0 || i.body.extra != nil && i.body.extra.dirty)
+	return i.body.awake && (i.stored.revision == 0 || i.hasUnsaved())
 }
+
+// hasUnsaved reports whether turns have changed what is not stored yet.
+func (i *instance) hasUnsaved() bool { return i.body.extra != nil && i.body.extra.dirty }
 
 func (i *instance) ref() agent.InstanceRef {
 	return agent.InstanceRef{Scope: i.manager.scope, Manager: i.manager.name, Key: i.key}

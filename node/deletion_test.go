@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/client"
@@ -51,6 +52,11 @@ func TestADeletionByPrefixSurvivesItsLeaderSim(t *testing.T) {
 			}
 		}
 		first := w.leader()
+		for i := range 3 { // so that the deletion is still under way when there is another leader
+			for j := range 3 {
+				w.links.Delay(name(i), name(j), 20*time.Millisecond)
+			}
+		}
 		result, err := first.Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "x"}}})
 		if err != nil {
 			t.Fatal(err)

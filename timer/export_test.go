@@ -2,6 +2,8 @@ package timer
 
 // Limits of a waker, for tests.
 const (
-	SignalsMax = signalsMax
+	SignalsMax = scopeSignalsMax
 	PageSize   = pageSize
+	CatchUpMax = catchUpMax
+	SlotWait   = slotWait
 )

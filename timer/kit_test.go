@@ -16,7 +16,7 @@ import (
 	"dormouse/timer"
 )
 
-// world is the environment of a waker. It has a log of one scope whose leader
+// world is the environment of a waker. It has a log whose leader
 // the test chooses, and instances whose handler is part of the test.
 type world struct {
 	agent.Service
@@ -29,6 +29,8 @@ type world struct {
 	// listed is called after timers were read, before the waker has them: set it
 	// before the waker reads again.
 	listed func()
+	// behind: the log's time has not caught up; guarded by mu.
+	behind bool
 	// unmanaged: the manager does not exist; guarded by mu.
 	unmanaged bool
 
@@ -156,10 +158,31 @@ func (w *world) IsLeader() bool {
 	return w.leads
 }
 
+func (w *world) CatchUp(int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.behind
+}
+
 func (w *world) LeaderChanged() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.turned
+}
+
+// scopeOf returns the scope of a key, which begins with it: the world has one log for all.
+func scopeOf(key string) string {
+	if scope, _, ok := strings.Cut(key, "/"); ok {
+		return scope
+	}
+	return "s"
+}
+
+func (w *world) DueTimersPast(scope string) string {
+	if scope == "s" {
+		return "\xff" // the keys of no other scope follow
+	}
+	return scope + "0" // the character after the slash
 }
 
 func (w *world) WatchDueTimers() (<-chan struct{}, func()) { return w.news, func() {} }
@@ -181,7 +204,7 @@ func (w *world) DueTimers(from string, limit int) (due []agent.DueTimer, next st
 		if len(due) == limit {
 			return due, n.Key, wall, nil
 		}
-		due = append(due, agent.DueTimer{Scope: "s", Timer: t})
+		due = append(due, agent.DueTimer{Scope: scopeOf(n.Key), Timer: t})
 	}
 	return due, "", wall, nil
 }

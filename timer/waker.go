@@ -10,6 +10,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/leading"
+	"dormouse/internal/pause"
 )
 
 // Source lists due timers. It is implemented by this node's state machine.
@@ -19,23 +20,33 @@ type Source interface {
 	// time of the list.
 	DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error)
 
+	// DueTimersPast returns the position of DueTimers past the timers of a scope.
+	DueTimersPast(scope string) (from string)
+
 	// WatchDueTimers signals after each entry that made a timer due.
 	WatchDueTimers() (changed <-chan struct{}, cancel func())
+}
+
+// Leader is this node's part of the Raft group.
+type Leader interface {
+	leading.Leader
+
+	// CatchUp reports whether a time of the log is the leader's time. After a long time without a
+	// leader it is not, for a number of entries, which the leader then proposes.
+	CatchUp(wall int64) bool
 }
 
 // Options configure a Waker. All but Logger are required.
 type Options struct {
 	Source    Source
-	Leader    leading.Leader
+	Leader    Leader
 	Service   agent.Service   // acknowledges skipped occurrences and records failures
 	Instances agent.Instances // receives the signals
 	Logger    hclog.Logger    // nil logs nothing
 }
 
-// Limits of a waker. After downtime many timers may be due at once: the limit
-// on concurrent signals also limits the number of instances that wake.
+// Limits of a waker.
 const (
-	signalsMax      = 64                     // concurrent signals
 	pageSize        = 64                     // timers read at once
 	backoffMin      = 200 * time.Millisecond // after an attempt that was not handled, or whose outcome is unknown
 	backoffMax      = 10 * time.Second       // doubled up to this
@@ -46,6 +57,10 @@ const (
 	// entries. passBurst passes begin at once before that.
 	passGap   = 25 * time.Millisecond
 	passBurst = 4
+
+	// catchUpMax is how long timers wait for the log's time to catch up. The log catches up with 100
+	// days by then. It takes longer if the leader's clock is ahead by years, which is an error.
+	catchUpMax = time.Minute
 )
 
 // Waker fires timers while its node leads. Its memory only covers one term of
@@ -57,6 +72,7 @@ type Waker struct {
 	inProgress map[timerID]bool    // :: timer → it was due again meanwhile; guarded by mu
 	backoffs   map[timerID]backoff // :: after failures that do not count as attempts; guarded by mu
 	finished   map[timerID]bool    // set of timers whose attempt ended since the due timers were last read; guarded by mu
+	skipped    bool                // the current or last pass left out timers of a scope that has its share of signals; guarded by mu
 	recheck    chan struct{}       // capacity 1: a finished timer must be read again
 }
 
@@ -96,19 +112,25 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	w.mu.Unlock()
 	changed, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
-	slots := make(chan struct{}, signalsMax)
+	slots := newSlots()
 	var began time.Time // start of the current pass over all due timers
 	found := false      // the current pass has found some
 	passes := rate.NewLimiter(rate.Every(passGap), passBurst)
+	var clock clockWait
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began, found = time.Now(), false
 		}
-		w.beginRead()
+		w.beginRead(from == "")
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
 			w.o.Logger.Warn("the due timers cannot be read", "error", err)
 			next = ""
+		}
+		if len(due) > 0 && !clock.over(w, wall) {
+			pause.For(ctx, passGap)
+			from = ""
+			continue
 		}
 		seen := time.Now()
 		found = found || len(due) > 0
@@ -116,14 +138,15 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			if !w.acquire(&due[i]) {
 				continue
 			}
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return
+			if !slots.acquire(ctx, due[i].Scope) {
+				w.skip(&due[i])
+				next = w.o.Source.DueTimersPast(due[i].Scope)
+				break
 			}
 			inFlight.Go(func() {
-				defer func() { <-slots }()
 				w.processTimer(ctx, &due[i], wall, seen)
+				slots.release(due[i].Scope)
+				w.recheckSkipped()
 			})
 		}
 		if from = next; from == "" {
@@ -133,6 +156,29 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// clockWait is the wait for the log's time to catch up. The policy of a timer counts what the timer
+// missed up to the log's time, so that each step of that time would fire the timer again.
+type clockWait struct {
+	since time.Time // zero: the log's time is the leader's
+	gone  bool      // the wait took too long
+}
+
+// over reports whether timers that are due at a time of the log may be fired.
+func (c *clockWait) over(w *Waker, wall int64) bool {
+	switch {
+	case w.o.Leader.CatchUp(wall):
+		*c = clockWait{}
+		return true
+	case c.since.IsZero():
+		c.since = time.Now()
+		w.o.Logger.Info("the due timers wait until the log's time has caught up", "behind", time.Since(time.UnixMilli(wall)).Round(time.Second))
+	case !c.gone && time.Since(c.since) >= catchUpMax:
+		c.gone = true
+		w.o.Logger.Warn("the log's time is far behind the clock of this node: timers fire by the log's time; check the clock", "behind", time.Since(time.UnixMilli(wall)).Round(time.Second))
+	}
+	return c.gone
 }
 
 // wait returns when a timer may need an attempt: it fell due, fell due again
@@ -179,11 +225,33 @@ func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	return max(wait, time.Duration(len(w.backoffs))*backoffPerTimer), ok
 }
 
-// beginRead notes that the due timers are read from now on.
-func (w *Waker) beginRead() {
+// beginRead notes that the due timers are read from now on; first means from their start.
+func (w *Waker) beginRead(first bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.finished)
+	if first {
+		w.skipped = false
+	}
+}
+
+// skip ends the work on a timer for whose scope there is no slot.
+func (w *Waker) skip(d *agent.DueTimer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.inProgress, timerIDOf(d))
+	w.skipped = true
+}
+
+// recheckSkipped makes the due timers be read again if some were left out. It is
+// called when a signal has ended.
+func (w *Waker) recheckSkipped() {
+	w.mu.Lock()
+	skipped := w.skipped
+	w.mu.Unlock()
+	if skipped {
+		w.signalRecheck()
+	}
 }
 
 // acquire starts work on a timer. It returns false if the timer is in progress

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +133,70 @@ func TestConcurrentSignalsAreLimited(t *testing.T) {
 		}
 		if w.most != timer.SignalsMax || len(requests) != 3*timer.SignalsMax || len(w.signals) != len(requests) {
 			t.Errorf("%d signals with %d requests, at most %d at once", len(w.signals), len(requests), w.most)
+		}
+	})
+}
+
+func TestTimersWaitUntilTheLogsTimeHasCaughtUp(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		behind      time.Duration
+		first, most time.Duration // when the timer fires
+	}{
+		{"it catches up", time.Second, time.Second, 1100 * time.Millisecond},
+		{"it does not", time.Hour, timer.CatchUpMax, timer.CatchUpMax + 100*time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.handle = func(_ context.Context, _ int, s agent.Signal) error { return w.apply(s.Ack) }
+				w.sees(func() { w.behind = true })
+				began := time.Now()
+				time.AfterFunc(c.behind, func() { w.sees(func() { w.behind = false }) })
+				w.put(nil, "k")
+				w.idle(t)
+				if took := w.signals[0].at.Sub(began); len(w.signals) != 1 || took < c.first || took > c.most {
+					t.Errorf("%d signals, the first one after %v", len(w.signals), took)
+				}
+			})
+		})
+	}
+}
+
+// A scope whose instances hang does not delay the timers of another scope.
+func TestAScopeWhoseHandlersHangDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := make(chan struct{})
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			w.mu.Lock()
+			key := w.signals[n].key
+			w.mu.Unlock()
+			if !strings.HasPrefix(key, "z/") {
+				<-release
+			}
+			return w.apply(s.Ack)
+		}
+		const hung = 3
+		for i := range hung {
+			w.put(nil, keys(fmt.Sprintf("a%d/", i), 3*timer.SignalsMax)...)
+		}
+		time.Sleep(time.Minute)
+		for range 20 {
+			began := time.Now()
+			w.put(nil, "z/quick")
+			time.Sleep(hung*timer.SlotWait + 100*time.Millisecond)
+			w.sees(func() {
+				last := w.signals[len(w.signals)-1]
+				if last.key != "z/quick" || last.at.Before(began) {
+					t.Errorf("the last signal is of %s, %v after the timer was due", last.key, last.at.Sub(began))
+				}
+			})
+		}
+		close(release)
+		w.idle(t)
+		if want := hung*3*timer.SignalsMax + 20; len(w.signals) != want {
+			t.Errorf("%d signals, want %d", len(w.signals), want)
 		}
 	})
 }

@@ -207,6 +207,10 @@ func (r *Runner) want() {
 	}
 }
 
+// clockSkewMax is how far the clocks of two nodes may differ. A backup that began later than that from
+// now is of a node whose clock was wrong: the schedule does not count it, or it would stop until then.
+const clockSkewMax = 5 * time.Minute
+
 // lastBegan returns when the newest backup at the destination began; zero if there is none.
 func (r *Runner) lastBegan(ctx context.Context) (time.Time, error) {
 	c, err := r.current()
@@ -219,7 +223,10 @@ func (r *Runner) lastBegan(ctx context.Context) (time.Time, error) {
 	}
 	var last time.Time
 	for _, m := range all.Backups {
-		if at := time.UnixMilli(m.StartedAt); at.After(last) {
+		at := time.UnixMilli(m.StartedAt)
+		if time.Until(at) > clockSkewMax {
+			r.o.Logger.Warn("the schedule ignores a backup from the future", "backup", m.Name, "node", m.Node, "started", at.UTC())
+		} else if at.After(last) {
 			last = at
 		}
 	}
@@ -247,7 +254,7 @@ func (r *Runner) failed(what string, err error) {
 // succeeded records a backup.
 func (r *Runner) succeeded(m backup.Manifest) {
 	r.update(func(s *layout.BackupStatus) {
-		if m.VerifiedAt >= s.LastSuccessAt {
+		if m.Name >= s.LastName { // the time may be of a node whose clock was wrong
 			s.LastSuccessAt, s.LastName, s.LastIndex = m.VerifiedAt, m.Name, m.Index
 		}
 	})

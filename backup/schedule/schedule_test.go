@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,31 @@ func TestOnlyTheLeaderTakesBackups(t *testing.T) {
 		}
 		if one.Status().Leads || !two.Status().Leads {
 			t.Error("the status names the wrong leader")
+		}
+	})
+}
+
+// A node whose clock was ahead by a year took a backup. The schedule goes on all the same.
+func TestABackupFromTheFutureDoesNotStopTheSchedule(t *testing.T) {
+	future := map[string][]byte{}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(365 * 24 * time.Hour)
+		c := newCluster()
+		c.ledBefore(t, "n1")
+		maps.Copy(future, c.objects)
+	})
+	synctest.Test(t, func(t *testing.T) { // a year before that
+		c := newCluster()
+		maps.Copy(c.objects, future)
+		c.write(6) // the state has gone on
+		r := c.run(t, "n2")
+		c.lead("n2")
+		for range 3 {
+			time.Sleep(time.Hour)
+			c.write(1)
+			if s := r.Status(); time.Since(time.UnixMilli(s.LastSuccessAt)).Abs() > time.Hour || time.Until(time.UnixMilli(s.Next)) > time.Hour {
+				t.Errorf("the last backup is of %v, the next one is due at %v", time.UnixMilli(s.LastSuccessAt).UTC(), time.UnixMilli(s.Next).UTC())
+			}
 		}
 	})
 }

@@ -21,6 +21,7 @@ type batch struct {
 	done     []func(agent.Decided, error) // one a commit
 	parts    []*tracing.Parts             // one a commit, or nil
 	readers  []chan reading
+	due      bool // proposed because something is due
 	remote   bool // a remote node waits until it has applied the entry
 	entry    []byte
 	future   raft.ApplyFuture

@@ -23,8 +23,12 @@ type Clock struct {
 	start time.Time // with its monotonic reading
 
 	// Of the last stamp; only the proposer uses them.
+	tick uint64
 	wall int64
 	at   time.Time
+
+	held   atomic.Int64 // the newest wall time that was held back; 0: none was
+	wanted atomic.Bool  // a caller waits for a wall time that is not held back
 
 	steps *atomic.Uint64 // forward steps that were limited
 	backs *atomic.Uint64 // stamps that found the system clock behind the log
@@ -32,7 +36,21 @@ type Clock struct {
 
 // NewClock starts a term's clock from the last applied stamps.
 func NewClock(tick uint64, wall int64, now time.Time, m *Metrics) *Clock {
-	return &Clock{base: tick, start: now, wall: wall, at: now, steps: &m.wallSteps, backs: &m.wallBacks}
+	c := &Clock{base: tick, start: now, tick: tick, wall: wall, at: now, steps: &m.wallSteps, backs: &m.wallBacks}
+	if wall != 0 && now.UnixMilli() > wall+wallStepMax.Milliseconds() {
+		c.held.Store(wall) // the first stamp will be
+	}
+	return c
+}
+
+// current reports whether a wall time of the log was not held back, and no later one was. It may be
+// called concurrently. If it returns false, entries are due until the log has such a time.
+func (c *Clock) current(wall int64) bool {
+	if wall > c.held.Load() {
+		return true
+	}
+	c.wanted.Store(true)
+	return false
 }
 
 // Tick returns now in ticks. It may be called concurrently.
@@ -52,6 +70,7 @@ func (c *Clock) stamp(now time.Time) (tick uint64, wall int64, cut time.Duration
 	case c.wall != 0 && system > limit:
 		wall, cut = limit, time.Duration(system-limit)*time.Millisecond
 		c.steps.Add(1)
+		c.held.Store(wall)
 	case system < c.wall:
 		wall = c.wall
 		if behind := time.Duration(c.wall-system) * time.Millisecond; behind >= wallBackMin {
@@ -61,13 +80,22 @@ func (c *Clock) stamp(now time.Time) (tick uint64, wall int64, cut time.Duration
 	default:
 		wall = system
 	}
-	c.wall, c.at = wall, now
-	return c.Tick(now), wall, cut
+	if cut <= 0 {
+		// Also if the system clock was set back to before the time that was held back.
+		c.held.Store(min(c.held.Load(), wall-1))
+		c.wanted.Store(false)
+	}
+	c.tick, c.wall, c.at = c.Tick(now), wall, now
+	return c.tick, wall, cut
 }
 
 // until returns how long it takes until something falls due at tick or wall,
-// where 0 means never. ok is false if neither is set.
+// where 0 means never. ok is false if neither is set. While a caller waits for
+// a wall time that is not held back, an entry is due at once.
 func (c *Clock) until(tick uint64, wall int64, now time.Time) (d time.Duration, ok bool) {
+	if c.wanted.Load() && c.held.Load() >= c.wall {
+		return 0, true
+	}
 	if tick != 0 {
 		d, ok = ms(int64(tick)-int64(c.Tick(now))), true
 	}
@@ -77,6 +105,12 @@ func (c *Clock) until(tick uint64, wall int64, now time.Time) (d time.Duration, 
 		}
 	}
 	return max(d, 0), ok
+}
+
+// overdue reports whether what falls due at tick or wall was due at the last
+// stamp: its entry did not sweep all.
+func (c *Clock) overdue(tick uint64, wall int64) bool {
+	return tick != 0 && tick <= c.tick || wall != 0 && wall <= c.wall
 }
 
 // ms returns n milliseconds, at most a day: timers are set again by then.

@@ -65,6 +65,54 @@ func TestWallTimeNeverRunsBackAndItsStepsAreBound(t *testing.T) {
 	})
 }
 
+func TestTimeThatWasHeldBackIsNotCurrentUntilTheLogHasCaughtUp(t *testing.T) {
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name    string
+		clock   func() *Clock
+		now     time.Time
+		strides int // until the log's time is current
+	}{
+		{"after a short downtime", func() *Clock { return newClock(1, base.UnixMilli(), base.Add(time.Hour)) }, base.Add(time.Hour), 0},
+		{"after a long downtime", func() *Clock { return newClock(1, base.UnixMilli(), base.Add(72*time.Hour)) }, base.Add(72 * time.Hour), 72},
+		{"after an idle day of the same term", func() *Clock { return newClock(1, base.UnixMilli(), base) }, base.Add(24 * time.Hour), 0},
+		{"after a pause of the machine, which its monotonic clock does not show", func() *Clock {
+			k := newClock(1, base.UnixMilli(), base)
+			k.stamp(base)
+			k.at = base.Add(5 * time.Hour)
+			k.stamp(base.Add(5 * time.Hour))
+			return k
+		}, base.Add(5 * time.Hour), 4},
+		{"after a wrong clock was set back", func() *Clock {
+			k := newClock(1, base.UnixMilli(), base)
+			k.at = base.Add(5 * time.Hour)
+			k.stamp(base.Add(5 * time.Hour))
+			return k
+		}, base, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := c.clock()
+			strides := 0
+			for !k.current(k.wall) {
+				if d, ok := k.until(0, 0, c.now); d != 0 || !ok {
+					t.Fatalf("after %d strides the next entry is due in %v, %v: a caller waits for it", strides, d, ok)
+				}
+				k.stamp(c.now)
+				if strides++; strides > c.strides {
+					t.Fatalf("not current after %d strides", strides)
+				}
+			}
+			if strides != c.strides {
+				t.Errorf("current after %d strides, want %d", strides, c.strides)
+			}
+			k.stamp(c.now)
+			if d, ok := k.until(0, 0, c.now); ok {
+				t.Errorf("an entry is due in %v: no caller waits for it", d)
+			}
+		})
+	}
+}
+
 func sign(d time.Duration) int {
 	switch {
 	case d > 0:

@@ -13,10 +13,17 @@ import (
 	"dormouse/internal/invariant"
 )
 
-// dueInterval is the least time between two empty entries that are proposed
-// because something is due, so that a state machine with much to expire leaves
-// room for commits.
-const dueInterval = 20 * time.Millisecond
+// Least times between two empty entries that are proposed because something is
+// due. If an entry has not swept all that was due, the next one follows after
+// twice the time that it took, so that commits have half of the leader's time.
+const (
+	dueInterval     = 20 * time.Millisecond // and the longest wait of a backlog
+	backlogInterval = time.Millisecond
+)
+
+// stepReportGap is the least time between two reports that the system clock
+// stepped: a long step takes many entries.
+const stepReportGap = time.Second
 
 // readOnlyPause is how long expiries wait while the disk is full.
 const readOnlyPause = time.Second
@@ -79,6 +86,8 @@ type Proposer struct {
 	pendingSince time.Time     // since when a remote node waits for more than that; only Run uses it
 	linger       lingerStats   // only Run uses it
 	lastDue      time.Time     // of the last entry that was proposed because something was due; only Run uses it
+	dueTook      time.Duration // of that entry; only Run uses it
+	lastStep     time.Time     // of the last report that the system clock stepped; only Run uses it
 }
 
 // New returns a proposer that accepts commits while o.Term is not nil.
@@ -92,6 +101,23 @@ func (p *Proposer) Wake() {
 	case p.wake <- struct{}{}:
 	default:
 	}
+}
+
+// CatchUp reports whether a wall time of the log, which this node has applied, is the leader's
+// time. It is not after a long time without a leader, or after a step of the system clock: then
+// each entry takes the log's time further by a limited step. The proposer then proposes empty
+// entries until the log has caught up; ask again with its new time. CatchUp returns false if this
+// node does not lead. It may be called concurrently.
+func (p *Proposer) CatchUp(wall int64) bool {
+	term := p.Term.Load()
+	if term == nil {
+		return false
+	}
+	if !term.Clock.current(wall) {
+		p.Wake()
+		return false
+	}
+	return true
 }
 
 // Abandon ends the wait for the entry in flight, with an unknown outcome. Call it
@@ -122,6 +148,9 @@ func (p *Proposer) Run(ctx context.Context) error {
 			continue
 		}
 		p.await(next)
+		if next.due {
+			p.dueTook = next.took
+		}
 		if next.remote && next.err == nil {
 			p.Announce(next.index)
 		}
@@ -179,14 +208,19 @@ func (p *Proposer) take(now time.Time) (*batch, time.Duration) {
 		if p.Writable() != nil { // expiries can wait; reads still go through
 			return nil, readOnlyPause
 		}
-		if gap := dueInterval - now.Sub(p.lastDue); gap > 0 {
+		interval := dueInterval
+		if term.Clock.overdue(tick, wall) {
+			interval = min(max(2*p.dueTook, backlogInterval), dueInterval)
+		}
+		if gap := interval - now.Sub(p.lastDue); gap > 0 {
 			return nil, gap
 		}
 		p.lastDue = now
-		b = &batch{}
+		b = &batch{due: true}
 	}
 	tick, wall, cut := term.Clock.stamp(now)
-	if cut != 0 {
+	if cut != 0 && now.Sub(p.lastStep) >= stepReportGap {
+		p.lastStep = now
 		p.Logger.Warn("the system clock stepped; the log's time follows slowly", "by", cut)
 	}
 	b.p, b.started = p, now

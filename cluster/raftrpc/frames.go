@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 
@@ -24,6 +25,10 @@ import (
 // the sizes of its data and extensions, and its body is the data and the extensions
 // of each entry, in order. An InstallSnapshot call's body is the snapshot. The head
 // of a reply is an error, or "", whether there is a response, and its fields.
+//
+// With SummedFrames a head ends with the CRC-32C of the frame up to there. That of an
+// AppendEntries call has before it the CRC-32C of the extensions of all entries, and of
+// the data of those that are no commands: the data of commands has a checksum in it.
 const (
 	// AppendBytesMax bounds the data and extensions of one AppendEntries call.
 	AppendBytesMax = 64 << 20
@@ -40,13 +45,21 @@ const (
 	sharedBytesMax = 256 << 10
 	// readBuffer and writeBuffer are the buffers of a connection.
 	readBuffer, writeBuffer = 64 << 10, 64 << 10
+
+	sumBytes = 4 // of a checksum
 )
 
 // errTooLarge says that a frame is past a limit.
 var errTooLarge = errors.New("the frame is too large")
 
-// frames is the callCodec of Frames.
+// errDamaged says that a frame is not what was sent.
+var errDamaged = errors.New("the frame was damaged on its way here: its checksum differs")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// frames is the callCodec of Frames and SummedFrames.
 type frames struct {
+	sums bool // heads end with a checksum
 	conn net.Conn
 	in   *bufio.Reader
 	out  *bufio.Writer // nil if tcp is set
@@ -98,13 +111,41 @@ func (f *frames) writeCall(request any) error {
 		h.entry(e, &data, &extensions)
 		body += len(e.Data) + len(e.Extensions)
 	}
+	if f.sums && kindOf(request) == callAppendEntries {
+		sum := sumOf(entries)
+		h.uint32(&sum)
+	}
+	size := f.seal(&h, 1)
 	f.head = h.b
-	size := len(h.b) - 5
 	if err := checkSizes(size, len(entries), body); err != nil {
 		return err
 	}
-	binary.BigEndian.PutUint32(h.b[1:], uint32(size)) //nolint:gosec // see checkSizes
 	return f.write(h.b, entries)
+}
+
+// seal completes a head: it sets the size, which is at a place in h, and adds the
+// checksum. It returns the size.
+func (f *frames) seal(h *fields, at int) (size int) {
+	if size = len(h.b) - at - 4; f.sums {
+		size += sumBytes
+	}
+	binary.BigEndian.PutUint32(h.b[at:], uint32(size)) //nolint:gosec // see checkSizes
+	if f.sums {
+		sum := crc32.Checksum(h.b, castagnoli)
+		h.uint32(&sum)
+	}
+	return size
+}
+
+// sumOf returns the checksum of the parts of entries that hold none.
+func sumOf(entries []*raft.Log) (sum uint32) {
+	for _, e := range entries {
+		if e.Type != raft.LogCommand {
+			sum = crc32.Update(sum, castagnoli, e.Data)
+		}
+		sum = crc32.Update(sum, castagnoli, e.Extensions)
+	}
+	return sum
 }
 
 // checkSizes returns an error if a frame is past a limit.
@@ -159,7 +200,7 @@ func (f *frames) readCall() (any, io.Reader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err := f.readHead()
+	head, err := f.readHead(byte(kindOf(request)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,12 +208,30 @@ func (f *frames) readCall() (any, io.Reader, error) {
 	h.message(request)
 	switch r := request.(type) {
 	case *raft.AppendEntriesRequest:
-		r.Entries, err = f.readEntries(&h)
+		r.Entries, err = f.readSummed(&h)
 		return r, nil, err
 	case *raft.InstallSnapshotRequest:
 		return r, io.LimitReader(f.in, r.Size), h.end()
 	}
 	return request, nil, h.end()
+}
+
+// readSummed is readEntries, and checks their checksum if there is one.
+func (f *frames) readSummed(h *fields) ([]*raft.Log, error) {
+	if !f.sums {
+		return f.readEntries(h)
+	}
+	sized := len(h.b) - sumBytes
+	if h.failed || sized < 0 {
+		return nil, errMalformed
+	}
+	sum := binary.BigEndian.Uint32(h.b[sized:])
+	h.b = h.b[:sized]
+	entries, err := f.readEntries(h)
+	if err == nil && sumOf(entries) != sum {
+		return nil, errDamaged
+	}
+	return entries, err
 }
 
 // readEntries decodes the entries that the rest of a head describes. Entries that
@@ -233,11 +292,11 @@ func (f *frames) writeReply(response raft.RPCResponse) error {
 	if answered {
 		h.message(response.Response)
 	}
+	size := f.seal(&h, 0)
 	f.head = h.b
-	if err := checkSizes(len(h.b)-4, 0, 0); err != nil {
+	if err := checkSizes(size, 0, 0); err != nil {
 		return err
 	}
-	binary.BigEndian.PutUint32(h.b, uint32(len(h.b)-4)) //nolint:gosec // see checkSizes
 	return f.write(h.b, nil)
 }
 
@@ -260,18 +319,31 @@ func (f *frames) readReply(response any) (refused, err error) {
 	return refused, h.end()
 }
 
-// readHead reads the size of a head, and the head.
-func (f *frames) readHead() ([]byte, error) {
+// readHead reads the size of a head, and the head. before is what of the frame comes
+// before the size.
+func (f *frames) readHead(before ...byte) ([]byte, error) {
 	size, err := f.in.Peek(4)
 	if err != nil {
 		return nil, unexpected(err)
 	}
 	n := binary.BigEndian.Uint32(size)
+	sum := crc32.Update(crc32.Checksum(before, castagnoli), castagnoli, size)
 	_, _ = f.in.Discard(4) // it was peeked
 	if n > headBytesMax {
 		return nil, checkSizes(int(n), 0, 0)
 	}
-	return f.readBytes(int(n))
+	head, err := f.readBytes(int(n))
+	if err != nil || !f.sums {
+		return head, err
+	}
+	if len(head) < sumBytes {
+		return nil, errMalformed
+	}
+	head, tail := head[:len(head)-sumBytes], head[len(head)-sumBytes:]
+	if crc32.Update(sum, castagnoli, head) != binary.BigEndian.Uint32(tail) {
+		return nil, errDamaged
+	}
+	return head, nil
 }
 
 // readBytes reads n bytes into memory that grows with what has come.

@@ -41,6 +41,69 @@ func decode(frame []byte) (any, io.Reader, error) {
 	return newFrames(&tape{Reader: bytes.NewReader(frame)}).readCall()
 }
 
+// With checksums no bit of a frame can change unnoticed, but for the data of commands, which
+// has a checksum of its own.
+func TestDamagedFramesAreRefused(t *testing.T) {
+	command := []byte("data of a command")
+	appended := &raft.AppendEntriesRequest{Term: 3, Entries: []*raft.Log{
+		{Index: 1, Term: 2, Type: raft.LogConfiguration, Data: []byte("data of a configuration"), Extensions: []byte("extensions")},
+		{Index: 2, Term: 3, Type: raft.LogCommand, Data: command, Extensions: []byte("more extensions")},
+	}}
+	for _, request := range []any{
+		appended, &raft.AppendEntriesRequest{Term: 3}, &raft.RequestVoteRequest{Term: 3}, &raft.RequestPreVoteRequest{Term: 3},
+		&raft.TimeoutNowRequest{}, &raft.InstallSnapshotRequest{Term: 3, Configuration: []byte("data of a configuration")},
+	} {
+		to := new(tape)
+		f := newFrames(to)
+		f.sums = true
+		if err := f.writeCall(request); err != nil {
+			t.Fatal(err)
+		}
+		frame := to.written.Bytes()
+		read := func() (any, error) {
+			f := newFrames(&tape{Reader: bytes.NewReader(frame)})
+			f.sums = true
+			got, _, err := f.readCall()
+			return got, err
+		}
+		if got, err := read(); err != nil || reflect.TypeOf(got) != reflect.TypeOf(request) {
+			t.Fatalf("%T undamaged: %T, %v", request, got, err)
+		}
+		apart := bytes.Index(frame, command)
+		for i := range frame {
+			if apart >= 0 && i >= apart && i < apart+len(command) {
+				continue
+			}
+			for bit := range 8 {
+				frame[i] ^= 1 << bit
+				if got, err := read(); err == nil {
+					t.Errorf("%T with bit %d of byte %d changed is %+v", request, bit, i, got)
+				}
+				frame[i] ^= 1 << bit
+			}
+		}
+	}
+	to := new(tape)
+	f := newFrames(to)
+	f.sums = true
+	if err := f.writeReply(raft.RPCResponse{Response: &raft.RequestVoteResponse{Term: 3, Granted: false}}); err != nil {
+		t.Fatal(err)
+	}
+	frame := to.written.Bytes()
+	for i := range frame {
+		for bit := range 8 {
+			frame[i] ^= 1 << bit
+			f := newFrames(&tape{Reader: bytes.NewReader(frame)})
+			f.sums = true
+			var response raft.RequestVoteResponse
+			if _, err := f.readReply(&response); err == nil {
+				t.Errorf("a reply with bit %d of byte %d changed is %+v", bit, i, response)
+			}
+			frame[i] ^= 1 << bit
+		}
+	}
+}
+
 // Each limit holds at its edge, for the sender and for the receiver.
 func TestFramesHaveLimits(t *testing.T) {
 	entry := func(data, extensions int) *raft.Log {

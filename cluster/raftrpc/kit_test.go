@@ -85,6 +85,8 @@ func raftsOwn(tb testing.TB) transport {
 
 // framed and packed return transports that know one encoding.
 func framed(tb testing.TB) transport { tb.Helper(); return on(tb, listen(tb, Frames)) }
+
+func summed(tb testing.TB) transport { tb.Helper(); return on(tb, listen(tb, SummedFrames)) }
 func packed(tb testing.TB) transport { tb.Helper(); return on(tb, listen(tb, Msgpack)) }
 
 // pair is two transports of one network.

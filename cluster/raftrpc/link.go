@@ -14,8 +14,10 @@ type Encoding byte
 const (
 	// Msgpack is the encoding of nodes that do not know frames.
 	Msgpack Encoding = iota
-	// Frames is described in frames.go.
+	// Frames is described in frames.go, as is SummedFrames.
 	Frames
+	// SummedFrames has checksums.
+	SummedFrames
 )
 
 // callCodec reads and writes the calls and replies of one connection, of which one is
@@ -42,11 +44,13 @@ type link struct {
 
 func newLink(c net.Conn, encoding Encoding, target raft.ServerAddress) *link {
 	l := &link{conn: c, target: target}
-	if encoding == Frames {
-		l.callCodec = newFrames(c)
-	} else {
+	if encoding == Msgpack {
 		l.callCodec = newMsgpack(c)
+		return l
 	}
+	f := newFrames(c)
+	f.sums = encoding == SummedFrames
+	l.callCodec = f
 	return l
 }
 

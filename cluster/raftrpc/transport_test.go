@@ -67,6 +67,7 @@ func pairs(t *testing.T, test func(t *testing.T, from, to transport)) {
 	t.Helper()
 	for _, pair := range []pair{
 		{"frames", framed, framed},
+		{"frames with checksums", summed, summed},
 		{"msgpack", packed, packed},
 		{"to a node before", packed, raftsOwn},
 		{"of a node before", raftsOwn, packed},
@@ -80,7 +81,7 @@ func pairs(t *testing.T, test func(t *testing.T, from, to transport)) {
 // covered returns a transport whose connections do not show that they are TCP, like TLS.
 func covered(tb testing.TB) transport {
 	tb.Helper()
-	return on(tb, coveredLayer{listen(tb, Frames)})
+	return on(tb, coveredLayer{listen(tb, SummedFrames)})
 }
 
 type coveredLayer struct{ *tcpLayer }
@@ -178,7 +179,7 @@ func TestEntriesArriveAsTheyWere(t *testing.T) {
 // An error of the other node arrives, with and without a response, and the
 // connection is used again.
 func TestARefusalLeavesTheConnection(t *testing.T) {
-	for _, encoding := range []Encoding{Frames, Msgpack} {
+	for _, encoding := range []Encoding{SummedFrames, Frames, Msgpack} {
 		layer := listen(t, encoding)
 		var dialed atomic.Int64
 		layer.dialed = func(net.Conn) { dialed.Add(1) }
@@ -196,7 +197,7 @@ func TestARefusalLeavesTheConnection(t *testing.T) {
 		for i, want := range []string{"refused", "busy", long, ""} {
 			var got raft.AppendEntriesResponse
 			err := from.AppendEntries("n2", to.LocalAddr(), appendCall(1, 10), &got)
-			if encoding == Frames {
+			if encoding != Msgpack {
 				want = want[:min(len(want), errorBytesMax)]
 			}
 			if text := fmt.Sprint(err); text != want && (want != "" || err != nil) {
@@ -341,7 +342,7 @@ func TestASnapshotThatEndsTooEarlyFailsAtOnce(t *testing.T) {
 // A snapshot that is refused unread: the sender learns why if it is small, and that
 // the connection ended if it is large. It does not wait for its time-out.
 func TestARefusedSnapshotEndsItsConnection(t *testing.T) {
-	for _, encoding := range []Encoding{Frames, Msgpack} {
+	for _, encoding := range []Encoding{SummedFrames, Frames, Msgpack} {
 		from, to := on(t, listen(t, encoding)), on(t, listen(t, encoding))
 		answer(t, to, func(rpc raft.RPC) { rpc.Respond(nil, errors.New("refused")) })
 		for _, size := range []int64{0, 10, drainedMax, 200 << 20} {

@@ -85,6 +85,17 @@ func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
 	good := commandLogs(1, 1)
 	bad := commandLogs(1, 1)
 	bad[0].Data[2] ^= 1
+	server := func(id, addr string, suffrage raft.ServerSuffrage) raft.Server {
+		return raft.Server{ID: raft.ServerID(id), Address: raft.ServerAddress(addr), Suffrage: suffrage}
+	}
+	encoded := func(servers ...raft.Server) []byte {
+		return raft.EncodeConfiguration(raft.Configuration{Servers: servers})
+	}
+	configured := func(raw []byte) any {
+		return &raft.AppendEntriesRequest{Term: 1, Entries: []*raft.Log{{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raw}}}
+	}
+	voter, other := server("n1", "a:1", raft.Voter), server("n2", "b:1", raft.Nonvoter)
+	whole := encoded(voter, other)
 	for _, c := range []struct {
 		name    string
 		call    any
@@ -106,7 +117,19 @@ func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
 		{name: "leadership", call: &raft.TimeoutNowRequest{}},
 		{name: "leadership while the tail is missing", call: &raft.TimeoutNowRequest{}, damaged: true, refused: true},
 		{name: "leadership while the disk is full", call: &raft.TimeoutNowRequest{}, full: true, refused: true},
-		{name: "a snapshot while the tail is missing", call: &raft.InstallSnapshotRequest{}, damaged: true},
+		{name: "a snapshot while the tail is missing", call: &raft.InstallSnapshotRequest{Configuration: whole}, damaged: true},
+		{name: "a configuration", call: configured(whole)},
+		{name: "a configuration that was cut", call: configured(whole[:len(whole)-3]), refused: true},
+		{name: "an empty configuration", call: configured(nil), refused: true},
+		{name: "a configuration of noise", call: configured([]byte("\xff\xff\xff\xff noise")), refused: true},
+		{name: "a configuration without servers", call: configured(encoded()), refused: true},
+		{name: "a configuration without voters", call: configured(encoded(other)), refused: true},
+		{name: "a server without an id", call: configured(encoded(voter, server("", "b:1", raft.Voter))), refused: true},
+		{name: "a server without an address", call: configured(encoded(voter, server("n2", "", raft.Voter))), refused: true},
+		{name: "an id twice", call: configured(encoded(voter, server("n1", "b:1", raft.Voter))), refused: true},
+		{name: "an address twice", call: configured(encoded(voter, server("n2", "a:1", raft.Voter))), refused: true},
+		{name: "an unknown suffrage", call: configured(encoded(voter, server("n2", "b:1", 7))), refused: true},
+		{name: "a snapshot whose configuration was cut", call: &raft.InstallSnapshotRequest{Configuration: whole[:len(whole)-3]}, refused: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -13,21 +13,33 @@ import (
 // chose. The proofs cover both texts. Builds before frames send an empty text and
 // ignore the other side's, so calls between them and this build are in msgpack.
 
-// framesName names raftrpc.Frames.
-const framesName = "frames/1"
+// The names of raftrpc.Frames and raftrpc.SummedFrames.
+const (
+	framesName       = "frames/1"
+	summedFramesName = "frames/2"
+)
+
+// encodingsKnown are the encodings that a node of this build knows, the best one first.
+const encodingsKnown = summedFramesName + " " + framesName
 
 // accepts returns the text with which this node answers a dialer that knows the
 // encodings in text.
 func (s *Stream) accepts(text string) string {
-	if s.encodings != "" && slices.Contains(strings.Fields(text), framesName) {
-		return framesName
+	theirs := strings.Fields(text)
+	for _, name := range strings.Fields(s.encodings) {
+		if slices.Contains(theirs, name) {
+			return name
+		}
 	}
 	return ""
 }
 
 // encodingOf returns the encoding that the text of an answer names.
 func encodingOf(text string) raftrpc.Encoding {
-	if text == framesName {
+	switch text {
+	case summedFramesName:
+		return raftrpc.SummedFrames
+	case framesName:
 		return raftrpc.Frames
 	}
 	return raftrpc.Msgpack

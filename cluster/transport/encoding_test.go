@@ -45,9 +45,9 @@ func run(t *testing.T, s *Stream) {
 	})
 }
 
-// Two nodes of this build send frames. With a node of a build before frames, both
-// sides use msgpack, whichever dials. A node of a later build names frames among
-// the encodings that it knows.
+// Two nodes of this build send frames with checksums. With a node of an earlier build,
+// both sides use what it knows, whichever dials. A node of a later build names this
+// build's frames among the encodings that it knows.
 func TestTwoNodesAgreeOnTheEncodingOfCalls(t *testing.T) {
 	ring := keys.Ring{keys.New()}
 	authority, err := ring[0].Authority()
@@ -61,13 +61,15 @@ func TestTwoNodesAgreeOnTheEncodingOfCalls(t *testing.T) {
 		want             raftrpc.Encoding
 		text             string // of the answer
 	}{
-		{"both of this build", framesName, framesName, false, raftrpc.Frames, framesName},
-		{"over TLS", framesName, framesName, true, raftrpc.Frames, framesName},
-		{"a dialer before", "", framesName, false, raftrpc.Msgpack, ""},
-		{"an acceptor before", framesName, "", false, raftrpc.Msgpack, ""},
-		{"both before", "", "", false, raftrpc.Msgpack, ""},
-		{"a later dialer", "frames/2 " + framesName, framesName, false, raftrpc.Frames, framesName},
-		{"a dialer without frames", "frames/2", framesName, false, raftrpc.Msgpack, ""},
+		{"both of this build", encodingsKnown, encodingsKnown, false, raftrpc.SummedFrames, summedFramesName},
+		{"over TLS", encodingsKnown, encodingsKnown, true, raftrpc.SummedFrames, summedFramesName},
+		{"a dialer before checksums", framesName, encodingsKnown, false, raftrpc.Frames, framesName},
+		{"an acceptor before checksums", encodingsKnown, framesName, false, raftrpc.Frames, framesName},
+		{"a dialer before frames", "", encodingsKnown, false, raftrpc.Msgpack, ""},
+		{"an acceptor before frames", encodingsKnown, "", false, raftrpc.Msgpack, ""},
+		{"both before frames", "", "", false, raftrpc.Msgpack, ""},
+		{"a later dialer", "frames/3 " + encodingsKnown, encodingsKnown, false, raftrpc.SummedFrames, summedFramesName},
+		{"a dialer without frames of this build", "frames/3", encodingsKnown, false, raftrpc.Msgpack, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			options := func(name string) Options {
@@ -121,7 +123,7 @@ func tlsOf(issuer *keys.Issuer) Network {
 // the proofs cover the texts.
 func TestTheEncodingCannotBeChangedOnTheWay(t *testing.T) {
 	ring := keys.Ring{keys.New()}
-	for _, c := range []struct{ dialer, forwarded string }{{framesName, ""}, {"", framesName}} {
+	for _, c := range []struct{ dialer, forwarded string }{{encodingsKnown, ""}, {encodingsKnown, framesName}, {"", framesName}} {
 		from, to := serveStream(t, "n1", Options{Keys: ring}), serveStream(t, "n2", Options{Keys: ring})
 		from.encodings = c.dialer
 		run(t, from)

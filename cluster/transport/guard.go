@@ -182,6 +182,12 @@ func (g *Guard) refuse(rpc raft.RPC) error {
 				return err
 			}
 		}
+	case *raft.InstallSnapshotRequest:
+		if err := checkConfiguration(request.Configuration); err != nil {
+			err = fmt.Errorf("snapshot of entry %d: %w", request.LastLogIndex, err)
+			g.logger.Error("refused a snapshot from the leader", "leader", string(request.Addr), "error", err)
+			return err
+		}
 	}
 	return nil
 }
@@ -189,6 +195,11 @@ func (g *Guard) refuse(rpc raft.RPC) error {
 func (g *Guard) checkEntry(entry *raft.Log) error {
 	if entry.Type > raft.LogConfiguration {
 		return fmt.Errorf("log entry %d is of no known type (%d)", entry.Index, entry.Type)
+	}
+	if entry.Type == raft.LogConfiguration {
+		if err := checkConfiguration(entry.Data); err != nil {
+			return fmt.Errorf("log entry %d was damaged on its way here: %w", entry.Index, err)
+		}
 	}
 	if g.stores.Check == nil || entry.Type != raft.LogCommand {
 		return nil

@@ -77,7 +77,7 @@ func (p *pipes) Dial(addr raft.ServerAddress) (net.Conn, raftrpc.Encoding, error
 	to := p.pipeNetwork.layers[addr]
 	p.pipeNetwork.mu.Unlock()
 	near, far := net.Pipe()
-	encoding := raftrpc.Frames
+	encoding := raftrpc.SummedFrames
 	if p.old || to.old {
 		encoding = raftrpc.Msgpack
 	}

@@ -126,7 +126,7 @@ func Listen(o Options, self *Self) (*Stream, error) {
 	s := &Stream{
 		o: o, self: self, listener: listener, addr: listener.Addr(), logger: o.Logger,
 		handshaking: handshaking{max: unverifiedMax},
-		encodings:   framesName,
+		encodings:   encodingsKnown,
 		done:        make(chan struct{}),
 		conns:       make(map[*conn]struct{}),
 		dialers:     make(map[string]int),

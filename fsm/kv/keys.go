@@ -30,6 +30,7 @@ const (
 	KindDueTick  = "\x12" // tick, scope, client: when answers may be removed
 	KindDueWall  = "\x13" // wall, row key: when the row may be removed
 	KindDueClaim = "\x14" // tick, scope, claim: when the claim may have expired
+	KindDueTimer = "\x15" // wall, row key: when the timer falls due
 
 	KindScope     = "\x20" // scope → logpb.ScopeRecord
 	KindImport    = "\x21" // scope → logpb.ImportRow, of the import that made the scope
@@ -160,6 +161,11 @@ func PartitionPinKey(n int) string {
 // DueWallKey returns the key of a row in the wall queue. wall is not negative.
 func DueWallKey(wall int64, row string) string {
 	return KindDueWall + EncodeNumber(uint64(wall)) + row
+}
+
+// DueTimerKey returns the key of a row in the queue of timers. wall is not negative.
+func DueTimerKey(wall int64, row string) string {
+	return KindDueTimer + EncodeNumber(uint64(wall)) + row
 }
 
 // SplitDue splits a queue's key into the time and the rest.

@@ -50,7 +50,7 @@ func order(first, second int) int {
 }
 
 func TestEveryKindIsOneByteOfItsOwn(t *testing.T) {
-	kinds := append([]string{KindSystem, KindMember, KindRemoved, KindPartition, KindNodeLease, KindPlacementEvent, KindDrained, KindPartitionPin, KindClient, KindAnswers, KindDueTick, KindDueWall, KindDueClaim, KindScope, KindFeed, KindToken, KindTokenPrincipal}, ScopedKinds...)
+	kinds := append([]string{KindSystem, KindMember, KindRemoved, KindPartition, KindNodeLease, KindPlacementEvent, KindDrained, KindPartitionPin, KindClient, KindAnswers, KindDueTick, KindDueWall, KindDueClaim, KindDueTimer, KindScope, KindFeed, KindToken, KindTokenPrincipal}, ScopedKinds...)
 	seen := map[string]bool{"\x00": true}
 	for _, kind := range kinds {
 		if len(kind) != 1 || seen[kind] {

@@ -15,6 +15,7 @@ var kindNames = map[string]string{
 	KindDueTick:                 "due_tick",
 	KindDueWall:                 "due_wall",
 	KindDueClaim:                "due_claim",
+	KindDueTimer:                "due_timer",
 	KindScope:                   "scope",
 	KindImport:                  "import",
 	KindImportDue:               "import_due",

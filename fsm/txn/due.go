@@ -3,6 +3,7 @@ package txn
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
@@ -13,8 +14,8 @@ import (
 // proposes at once, sweeps the rest: see Due.
 const SweepMax = 64
 
-// DueTimes holds when the first row of each queue falls due; 0 means never. It may be too early, if
-// that row was removed, but never too late.
+// DueTimes holds when the first row of each queue falls due; 0 means never. Wall is of two queues:
+// expiries and timers. A time may be too early, if that row was removed, but never too late.
 type DueTimes struct {
 	Tick, Wall, Claim                uint64
 	TickSwept, WallSwept, ClaimSwept bool // the queue was swept: read it again
@@ -30,8 +31,8 @@ func (d *DueTimes) AtClaim(tick uint64) { d.Claim = Earliest(d.Claim, tick) }
 
 // Earliest returns the earlier of two times, of which 0 means never.
 func Earliest(a, b uint64) uint64 {
-	if a == 0 {
-		return b
+	if a == 0 || b == 0 {
+		return max(a, b)
 	}
 	return min(a, b)
 }
@@ -42,7 +43,7 @@ func (d *DueTimes) first(queue string) uint64 {
 	switch queue {
 	case kv.KindDueTick:
 		when = d.Tick
-	case kv.KindDueWall:
+	case kv.KindDueWall, kv.KindDueTimer:
 		when = d.Wall
 	}
 	if when <= 1 { // firstDue returns 1 for a row at 0
@@ -61,7 +62,7 @@ func ReadDue(r storage.Reader) (DueTimes, error) {
 	if err != nil {
 		return DueTimes{}, err
 	}
-	wall, err := firstDue(r, kv.KindDueWall, 0)
+	wall, err := firstDueWall(r, 0)
 	return DueTimes{Tick: tick, Wall: wall, Claim: claim}, err
 }
 
@@ -80,6 +81,16 @@ func firstDue(r storage.Reader, queue string, from uint64) (uint64, error) {
 	return when, cursor.Close()
 }
 
+// firstDueWall is firstDue for the queues of wall times.
+func firstDueWall(r storage.Reader, from uint64) (uint64, error) {
+	expiry, err := firstDue(r, kv.KindDueWall, from)
+	if err != nil {
+		return 0, err
+	}
+	timer, err := firstDue(r, kv.KindDueTimer, from)
+	return Earliest(expiry, timer), err
+}
+
 // Refresh reads the due times of the queues that were swept.
 func (d *DueTimes) Refresh(r storage.Reader) (err error) {
 	if d.TickSwept {
@@ -93,7 +104,7 @@ func (d *DueTimes) Refresh(r storage.Reader) (err error) {
 		}
 	}
 	if d.WallSwept {
-		if d.Wall, err = firstDue(r, kv.KindDueWall, d.first(kv.KindDueWall)); err != nil {
+		if d.Wall, err = firstDueWall(r, d.first(kv.KindDueWall)); err != nil {
 			return err
 		}
 	}
@@ -129,21 +140,32 @@ func (b *Entry) SweepQueue(
 	return !more && len(keys) == 0, nil
 }
 
-// SetExpiry queues a row for removal at a wall time; 0 means never.
+// SetExpiry queues a row for removal at a wall time, or a timer to fall due then; 0 means never.
 func (b *Entry) SetExpiry(wall int64, row string) {
 	if wall == 0 {
 		return
 	}
-	b.Rows.Set(kv.DueWallKey(wall, row), nil)
+	if b.Level >= TimerQueueLevel && isTimer(row) {
+		b.Rows.Set(kv.DueTimerKey(wall, row), nil)
+	} else {
+		b.Rows.Set(kv.DueWallKey(wall, row), nil)
+	}
 	b.Due.atWall(uint64(wall))
 }
 
-// ClearExpiry removes a row's queue entry.
+// ClearExpiry removes a row's queue entry. A timer that was queued below TimerQueueLevel is in the
+// queue of expiries.
 func (b *Entry) ClearExpiry(wall int64, row string) {
-	if wall != 0 {
-		b.Rows.Remove(kv.DueWallKey(wall, row))
+	if wall == 0 {
+		return
+	}
+	b.Rows.Remove(kv.DueWallKey(wall, row))
+	if b.Level >= TimerQueueLevel && isTimer(row) {
+		b.Rows.Remove(kv.DueTimerKey(wall, row))
 	}
 }
+
+func isTimer(row string) bool { return strings.HasPrefix(row, kv.KindTimer) }
 
 // Expired reports whether something that expires at a wall time has expired, even if its rows still
 // exist.

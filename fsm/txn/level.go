@@ -39,3 +39,7 @@ const DecisionLevel = 9
 // AskedAgainLevel is the feature level from which on a review that was withdrawn may be asked again,
 // and a snapshot in classic mode leaves the reviews pending that it asks for too.
 const AskedAgainLevel = 9
+
+// TimerQueueLevel is the feature level from which on timers have a queue of their own, so that many
+// rows that expire do not delay them.
+const TimerQueueLevel = 9

@@ -64,6 +64,11 @@ func (w *Rows) WatchEndings() (changed <-chan struct{}, cancel func()) {
 	return w.add(erasure.EndingsKey)
 }
 
+// DueTimersPast returns the position of DueTimers past the timers of a scope.
+func (w *Rows) DueTimersPast(scope string) string {
+	return kv.After(kv.ScopeKey(kv.KindTimerDue, scope))
+}
+
 // WatchDueTimers signals after each entry that made a timer due: see WatchThread.
 func (w *Rows) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
 	return w.add(kv.TimersDueKey)

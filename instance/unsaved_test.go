@@ -1,0 +1,70 @@
+package instance_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"dormouse/agent"
+)
+
+// A turn that must be stored is committed with the entries that are not stored yet. If one commit
+// cannot hold both, the instance is saved first.
+func TestAStoredTurnThatDoesNotFitIntoACommitWithUnsavedEntries(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+		k.send(k.host, "a", signal("append", `{"entries":[`+repeat(`{"kind":"early"},`, 499)+`{"kind":"early"}]}`))
+		at := fmt.Sprint(time.Now().Add(time.Hour).UnixMilli())
+		turn := requested(signal("turn", `{"entries":[`+repeat(`{"kind":"late"},`, 599)+`{"kind":"late"}],"patch":{"n":1},"timers":{"t":{"at":`+at+`}}}`), "c", 1)
+		reply := k.send(k.host, "a", turn)
+		if !reply.Durable || reply.Rev != 1100 || reply.Revision != 2 {
+			k.Errorf("%+v", reply)
+		}
+		if again := k.send(k.host, "a", turn); string(again.Data) != string(reply.Data) || again.Rev != reply.Rev {
+			k.Errorf("%+v, then %+v", reply, again)
+		}
+		want := append(slices.Repeat([]string{"early"}, 500), slices.Repeat([]string{"late"}, 600)...)
+		if got := k.entries("a"); !slices.Equal(got, want[:len(got)]) || k.store.count() != 2 {
+			k.Errorf("%d entries in %d commits", len(got), k.store.count())
+		}
+	})
+}
+
+// The same if the save that comes first is refused: nothing is lost, and the turn may come again.
+func TestAStoredTurnWhoseSaveIsRefused(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+		k.send(k.host, "a", signal("append", `{"entries":[`+repeat(`{},`, 499)+`{}]}`))
+		at := fmt.Sprint(time.Now().Add(time.Hour).UnixMilli())
+		turn := requested(signal("turn", `{"entries":[`+repeat(`{},`, 599)+`{}],"timers":{"t":{"at":`+at+`}}}`), "c", 1)
+		hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeOverloaded, "too much at once") })
+		_, err := k.host.Signal(k.Context(), ref("a"), turn)
+		k.code(err, agent.CodeOverloaded)
+		hook(k.store, &k.store.before, nil)
+		if reply := k.send(k.host, "a", turn); reply.Rev != 1100 || !reply.Durable {
+			k.Errorf("%+v", reply)
+		}
+	})
+}
+
+// A reply that says that all is stored is true of what was not stored before the manager's
+// durability changed from idle to turn.
+func TestADurabilityThatChangesWhileAnInstanceIsAwake(t *testing.T) {
+	for name, next := range map[string]agent.Signal{
+		"a turn that writes": signal("append", `{"entries":[{"kind":"two"}]}`), "a turn that does not": signal("get", `{}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim(t, nil, func(k *kit) {
+				k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+				k.send(k.host, "a", signal("turn", `{"entries":[{"kind":"one"}],"patch":{"n":1}}`))
+				k.put(agent.Manager{Name: "m", Durability: agent.DurabilityTurn})
+				time.Sleep(time.Minute) // the host has read the manager again
+				reply := k.send(k.host, "a", next)
+				if got := k.entries("a"); !reply.Durable || uint64(len(got)) != reply.Rev || k.checkpoint("a") == nil {
+					k.Errorf("the reply is %+v, and %v are stored", reply, got)
+				}
+			})
+		})
+	}
+}

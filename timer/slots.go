@@ -1,0 +1,81 @@
+package timer
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Limits of concurrent signals. After downtime many timers may be due at once: the limits also bound
+// the number of instances that wake.
+const (
+	signalsMax      = 128            // of all scopes
+	scopeSignalsMax = signalsMax / 2 // of a scope, while others have none
+
+	// slotWait is how long a scope that has its share waits for one of its signals to end. After that
+	// the waker goes on with the next scope.
+	slotWait = 10 * time.Millisecond
+)
+
+// slots shares the concurrent signals between scopes. A scope may have as many as are free: one
+// alone has half of all, the next one a quarter. So a scope whose handlers hang does not delay the
+// timers of others.
+type slots struct {
+	mu    sync.Mutex
+	free  int             // guarded by mu
+	used  map[string]int  // by scope; guarded by mu
+	slow  map[string]bool // scopes that waited in vain, and of whose signals none has ended since; guarded by mu
+	freed chan struct{}   // closed and replaced when a slot is released; guarded by mu
+}
+
+func newSlots() *slots {
+	return &slots{free: signalsMax, used: map[string]int{}, slow: map[string]bool{}, freed: make(chan struct{})}
+}
+
+// acquire takes a slot for a signal of a scope. It returns false if the scope has its share, and
+// none of its signals ends in time.
+func (s *slots) acquire(ctx context.Context, scope string) bool {
+	var late <-chan time.Time
+	for {
+		s.mu.Lock()
+		if s.used[scope] < s.free {
+			s.free--
+			s.used[scope]++
+			s.mu.Unlock()
+			return true
+		}
+		freed, slow := s.freed, s.slow[scope]
+		s.mu.Unlock()
+		if slow {
+			return false
+		}
+		if late == nil {
+			timer := time.NewTimer(slotWait)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-freed:
+		case <-late:
+			s.mu.Lock()
+			s.slow[scope] = s.used[scope] > 0
+			s.mu.Unlock()
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// release gives a slot of a scope back.
+func (s *slots) release(scope string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free++
+	if s.used[scope]--; s.used[scope] == 0 {
+		delete(s.used, scope)
+	}
+	delete(s.slow, scope)
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
