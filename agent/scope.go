@@ -112,8 +112,12 @@ const ScopeChunkBytes = 1 << 20
 // ScopeRowsBytesMax is the largest chunk of rows that one ImportScope holds.
 const ScopeRowsBytesMax = CommitBytesMax - 64<<10
 
-// ScopeMintedMax bounds ScopeHeader.Minted: incarnations have 48 bits for it.
-const ScopeMintedMax = 1 << 47
+// ScopeMintedMax bounds ScopeHeader.Minted from feature level 9 on. It is three quarters of the numbers whose
+// incarnations, which have 16 bits more, are exact as numbers of JSON: the rest is left to the importing cluster.
+const ScopeMintedMax = 3 << 35
+
+// scopeMintedMost is the bound below feature level 9: incarnations have 48 bits for it.
+const scopeMintedMost = 1 << 47
 
 // ScopeHeader begins an export.
 type ScopeHeader struct {
@@ -203,8 +207,8 @@ func (o *ImportScope) validateOp(t *tally) error {
 		return Invalid("rows", "import_scope has no rows")
 	case len(o.Rows) > ScopeRowsBytesMax:
 		return TooLarge("rows", "scope_rows_bytes_max", len(o.Rows), ScopeRowsBytesMax)
-	case o.Minted > ScopeMintedMax:
-		return Invalid("minted", "minted = %d must be at most %d", o.Minted, uint64(ScopeMintedMax))
+	case o.Minted > scopeMintedMost:
+		return Invalid("minted", "minted = %d must be at most %d", o.Minted, uint64(scopeMintedMost))
 	case o.Scope != nil:
 		return o.Scope.Policy.Validate()
 	}

@@ -249,7 +249,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, e
 		}
 	}
-	if err := c.CloseScope(); err != nil {
+	if err := c.closeScope(); err != nil {
 		return nil, err
 	}
 	return results, nil

@@ -9,6 +9,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/scoperow"
 	"dormouse/fsm/session"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -58,7 +59,7 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 	if err := write(agent.ScopePart{Header: header}); err != nil {
 		return err
 	}
-	for _, kind := range txn.SortedKeys(movedKinds) {
+	for _, kind := range txn.SortedKeys(scoperow.Moved) {
 		if err := e.kind(kind); err != nil {
 			return fmt.Errorf("export scope %q: %w", scope, err)
 		}

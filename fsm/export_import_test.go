@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"dormouse/fsm/kv"
+	"dormouse/fsm/scoperow"
 	"dormouse/fsm/txn"
 )
 
 // MovedKinds returns the kinds that an export has.
-func MovedKinds() []string { return txn.SortedKeys(movedKinds) }
+func MovedKinds() []string { return txn.SortedKeys(scoperow.Moved) }
 
 // StayingKinds returns the kinds of a scope that an export lacks.
-func StayingKinds() []string { return txn.SortedKeys(stayingKinds) }
+func StayingKinds() []string { return txn.SortedKeys(scoperow.Staying) }
 
 // ScopedKinds returns the kinds that are deleted with their scope.
 func ScopedKinds() []string {
@@ -19,5 +20,3 @@ func ScopedKinds() []string {
 	slices.Sort(kinds)
 	return kinds
 }
-
-var CheckScopeRow = checkScopeRow

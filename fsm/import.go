@@ -11,6 +11,7 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/scoperow"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	oppb "dormouse/proto/op"
@@ -171,6 +172,9 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 				"import into another scope, or delete this one", c.Scope)
 		}
 	}
+	if op.Minted > agent.ScopeMintedMax && c.Level >= txn.ImportCountLevel {
+		return nil, agent.Invalid("minted", "minted = %d must be at most %d: incarnations and epochs are numbers in JSON", op.Minted, uint64(agent.ScopeMintedMax))
+	}
 	if now := c.Progress.Index + c.MintBase; op.Minted > now {
 		c.MintBase += op.Minted - now
 		c.Rows.Set(mintBaseKey, []byte(kv.EncodeNumber(c.MintBase)))
@@ -188,7 +192,12 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 	}
 	state.MetadataBuilding = len(state.MetadataKeys) > 0                  // from the end of the import on
 	state.Agents, state.Threads, state.Entries, state.Timers = 0, 0, 0, 0 // the steps that follow count the rows
-	c.Scopes[c.Scope], c.Record = state, state                            // the source has checked its quota
+	if c.Level >= txn.ImportCountLevel {
+		state.Keys, state.Bytes = 0, 0
+	} else {
+		c.Scopes[c.Scope] = state
+	}
+	c.Record = state
 	return c.storeImport(&logpb.ImportRow{Import: op.ID})
 }
 
@@ -205,24 +214,43 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 		if one, rest, err = agent.NextScopeRow(rest); err != nil {
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
 		}
-		due, err := checkScopeRow(one)
+		m, due, err := scoperow.Check(one)
+		if err == nil && c.Level >= txn.ImportCountLevel {
+			err = scoperow.Valid(m, c.Progress.Index+c.MintBase)
+		}
 		if err != nil {
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
 		}
 		key := kv.ScopeKey(string(one.Key[:1]), c.Scope) + string(one.Key[1:])
-		if err := c.importRow(key, bytes.Clone(one.Value)); err != nil {
+		if err := c.importRow(key, bytes.Clone(one.Value), m); err != nil {
 			return nil, err
 		}
 		if due > 0 {
 			c.Rows.Set(kv.ScopeKey(kv.KindImportDue, c.Scope)+kv.EncodeNumber(uint64(due))+key, nil)
 		}
 	}
-	c.Scopes[c.Scope] = c.Record // as it was counted at the source: quotas do not refuse it
+	if c.Level < txn.ImportCountLevel { // also if the step is refused later
+		c.Scopes[c.Scope] = c.Record
+	}
 	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
 }
 
-// importRow writes a row of an import and counts it.
-func (c machineCommit) importRow(key string, value []byte) error {
+// closeScope is CloseScope without quotas during an import: the source has checked them.
+func (c machineCommit) closeScope() error {
+	if row := c.batch.imports[c.Scope]; row == nil || row.Done || c.Level < txn.ImportCountLevel {
+		return c.CloseScope()
+	}
+	c.Scopes[c.Scope] = c.Record
+	return nil
+}
+
+// importRow writes a row of an import and counts it. m is the message in its value, or nil.
+func (c machineCommit) importRow(key string, value []byte, m command.Coded) error {
+	if c.Level >= txn.ImportCountLevel {
+		if err := c.countUsage(key, m); err != nil {
+			return err
+		}
+	}
 	if c.Level >= txn.LimitsLevel && txn.Counted(key) {
 		old, err := c.Rows.Get(key)
 		if err != nil {
@@ -233,6 +261,31 @@ func (c machineCommit) importRow(key string, value []byte) error {
 		}
 	}
 	c.Rows.Set(key, value)
+	return nil
+}
+
+// countUsage counts the keys and bytes of a row of an import, in place of those of the row that it replaces.
+func (c machineCommit) countUsage(key string, m command.Coded) error {
+	keys, bytes, err := scoperow.Usage(c.Tx, key, m)
+	if err != nil || keys == 0 && bytes == 0 {
+		return err
+	}
+	old, err := c.Rows.Get(key)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		before, _, err := scoperow.Check(agent.ScopeRow{Key: []byte(key[:1] + key[len(kv.ScopeKey(key[:1], c.Scope)):]), Value: old})
+		if err != nil {
+			return err
+		}
+		k, b, err := scoperow.Usage(c.Tx, key, before)
+		if err != nil {
+			return err
+		}
+		keys, bytes = keys-k, bytes-b
+	}
+	c.AddUsage(keys, bytes)
 	return nil
 }
 

@@ -59,7 +59,7 @@ func TestEachOpOfTheDomainHasADocument(t *testing.T) {
 }
 
 // need holds the members that an op must have to be decoded.
-var need = map[string]string{"put_checkpoint": `,"state":{}`, "index_metadata": `,"keys":[]`}
+var need = map[string]string{"put_checkpoint": `,"state":{}`, "index_metadata": `,"keys":[]`, "set_ttl": `,"ttl_ms":0`}
 
 func TestEachOpIsDecodedIntoItsType(t *testing.T) {
 	for name := range document.OpTypes() {

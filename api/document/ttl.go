@@ -1,6 +1,8 @@
 package document
 
 import (
+	"time"
+
 	"dormouse/agent"
 )
 
@@ -10,8 +12,16 @@ var ttlOps = map[string]func() wireOp{
 
 // TtlBody sets when a thread, a session or a conversation expires.
 type TtlBody struct {
-	TTLMS         uint64 `json:"ttl_ms" doc:"From this call, in log time; 0 means never"`
-	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
+	TTLMS         *uint64 `json:"ttl_ms" nullable:"false" doc:"From this call, in log time; 0 means never"`
+	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+}
+
+// TTL returns the time that the body sets. It has no default: a body without it would remove the deadline.
+func (b *TtlBody) TTL() (time.Duration, error) {
+	if b.TTLMS == nil {
+		return 0, agent.Invalid("ttl_ms", "ttl_ms is missing: give it in ms, or 0 for no deadline")
+	}
+	return Duration("ttl_ms", *b.TTLMS)
 }
 
 type setTTLOp struct {
@@ -23,6 +33,6 @@ type setTTLOp struct {
 }
 
 func (o *setTTLOp) op() (agent.Op, error) {
-	ttl, err := Duration("ttl_ms", o.TTLMS)
+	ttl, err := o.TTL()
 	return &agent.SetTTL{Thread: o.Thread, Session: o.Session, Conversation: o.ConversationID, TTL: ttl, IfIncarnation: o.IfIncarnation}, err
 }

@@ -191,6 +191,15 @@ func dropHistory(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint6
 	return nil
 }
 
+// Bytes returns the bytes that a checkpoint with its older revisions counts for in its scope.
+func Bytes(row *logpb.CheckpointRow) uint64 {
+	size := row.Size
+	for _, k := range row.Kept {
+		size += uint64(kept(k).size())
+	}
+	return size
+}
+
 // dropRevisions removes a checkpoint's history and all bodies, including the current one, and
 // returns their size.
 func dropRevisions(c *txn.Tx, key string, now *logpb.CheckpointRow) (size int64, err error) {

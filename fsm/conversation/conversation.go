@@ -258,9 +258,14 @@ func (w *Conversation) Drop() error {
 		}
 	}
 	w.ClearExpiry(row.ExpiresAt, w.key(kv.KindConversation))
-	w.AddUsage(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
+	w.AddUsage(-1, -int64(Bytes(row)))
 	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.Id, Deleted: true}) // and its messages with it
 	return nil
+}
+
+// Bytes returns the bytes that a conversation counts for in its scope.
+func Bytes(row *logpb.ConversationRow) uint64 {
+	return row.StateBytes + row.PendingBytes + row.MessageBytes
 }
 
 // DecodeRow decodes the row of the conversation of an id.

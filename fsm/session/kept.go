@@ -14,9 +14,9 @@ import (
 // A session's requests and snapshots are separate rows, so that a claim or a checkpoint does not
 // write the whole conversation again. The session's row has their sizes.
 
-// keptBytes returns the bytes of a session's requests and snapshots.
-func keptBytes(row *logpb.SessionRow) uint64 {
-	return sum(row.RequestSizes) + snapshotBytes(EverySnapshot(row))
+// Bytes returns the bytes that a session counts for in its scope, without its reviews.
+func Bytes(row *logpb.SessionRow) uint64 {
+	return row.BodySize + sum(row.RequestSizes) + snapshotBytes(EverySnapshot(row)) + sum(row.QueueSizes)
 }
 
 func snapshotBytes(snapshots []*logpb.KeptSnapshot) (total uint64) {

@@ -91,10 +91,14 @@ func Get(r txn.Reader, q *agent.GetSession) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sessions.whole(q.Session, row)
+	s, err := sessions.whole(q.Session, row)
+	if err == nil && (s.Status == agent.SessionWaiting || s.Mode == agent.SessionModeClassic) {
+		s.PendingReviews, err = pendingReviews(r, q.Session, row)
+	}
+	return s, err
 }
 
-// whole returns a session with all its contents.
+// whole returns a session with all its contents except its reviews.
 func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, error) {
 	body, err := sessionBody(r.rows, r.scope, id)
 	if err != nil {
@@ -128,10 +132,7 @@ func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, 
 		}
 		s.Snapshots = append(s.Snapshots, command.DecodeSessionSnapshot(p))
 	}
-	if s.Status == agent.SessionWaiting || s.Mode == agent.SessionModeClassic {
-		s.PendingReviews, err = r.pendingReviews(id, row)
-	}
-	return s, err
+	return s, nil
 }
 
 // requests returns the last n requests below an ordinal.
@@ -161,27 +162,33 @@ func (r sessionReader) numbered(kind, id string, ordinal uint64, into command.Co
 	return nil
 }
 
-func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []agent.Review, err error) {
-	left := row.PendingReviews
-	for ordinal := row.ReviewsEnd; left > 0 && ordinal > 0; ordinal-- {
-		name, err := r.rows.Get(kv.OrdinalKey(kv.KindReviewSession, r.scope, id, ordinal-1))
-		if err != nil {
-			return nil, err
+// pendingReviews returns a session's pending reviews, oldest first. It reads the reviews that exist, from the newest
+// on: the numbers of an imported session may not fit them.
+func pendingReviews(r txn.Reader, id string, row *logpb.SessionRow) (all []agent.Review, err error) {
+	prefix := kv.IDKey(kv.KindReviewSession, r.Scope, id)
+	cursor, err := r.Engine.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
+	if err != nil {
+		return nil, err
+	}
+	for left := row.PendingReviews; left > 0 && cursor.Next(); {
+		name := string(cursor.Value())
+		var review *logpb.ReviewRow
+		if review, err = readReview(r.Reader, r.Scope, name); err == nil && review == nil {
+			err = fmt.Errorf("session %q names review %q, which does not exist", id, name)
 		}
-		if name == nil {
-			continue
-		}
-		review, err := readReview(r.rows, r.scope, string(name))
 		if err != nil {
-			return nil, err
+			break
 		}
 		if pending(review) {
-			all = append(all, command.DecodeReview(string(name), review))
+			all = append(all, command.DecodeReview(name, review))
 			left--
 		}
 	}
+	if closed := cursor.Close(); err == nil {
+		err = closed
+	}
 	slices.Reverse(all)
-	return all, nil
+	return all, err
 }
 
 // List answers list_sessions.

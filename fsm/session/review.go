@@ -137,13 +137,13 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 	s.Row.PendingReviews++
 	s.Row.Reviews++
 	s.Row.ReviewsEnd++
-	c.AddUsage(0, reviewBytes(row))
+	c.AddUsage(0, ReviewBytes(row))
 	c.Rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.Id, row.Ordinal), []byte(d.ID))
 	return changeReview(c, d.ID, row, func() { row.Status = string(agent.ReviewPending) })
 }
 
-// reviewBytes returns the bytes that a review counts for; its answer does not count.
-func reviewBytes(row *logpb.ReviewRow) int64 {
+// ReviewBytes returns the bytes that a review counts for; its answer does not count.
+func ReviewBytes(row *logpb.ReviewRow) int64 {
 	return int64(len(row.Operation) + len(row.Arguments) + len(row.Reason) + len(row.Metadata))
 }
 
@@ -190,7 +190,7 @@ func dropReview(c *txn.Tx, s *Session, id string, row *logpb.ReviewRow) {
 	unplaceReview(c, id, row)
 	c.Rows.Remove(kv.IDKey(kv.KindReview, c.Scope, id))
 	c.Rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.Id, row.Ordinal))
-	c.AddUsage(0, -reviewBytes(row))
+	c.AddUsage(0, -ReviewBytes(row))
 	s.Row.Reviews--
 	if pending(row) {
 		s.Row.PendingReviews--

@@ -263,7 +263,7 @@ func Drop(c *txn.Tx, s *Session) error {
 			return err
 		}
 	}
-	c.AddUsage(-1, -int64(s.Row.BodySize+keptBytes(s.Row)+sum(s.Row.QueueSizes)))
+	c.AddUsage(-1, -int64(Bytes(s.Row)))
 	return nil
 }
 

@@ -33,6 +33,10 @@ const LimitsLevel = 8
 // deadline, as reads show it before an entry records it, and not at the time of that entry.
 const DeadlineLevel = 8
 
+// ImportCountLevel is the feature level from which on the steps of an import count the keys and bytes of
+// their rows, and check the numbers in them.
+const ImportCountLevel = 9
+
 // DecisionLevel is the feature level from which on entries may hold what the leader has decided.
 const DecisionLevel = 9
 

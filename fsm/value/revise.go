@@ -39,7 +39,7 @@ func Revise(c *txn.Tx, op *agent.ReviseValue) (agent.OpResult, error) {
 	if op.To != "" {
 		return moveValue(c, op, old, row)
 	}
-	c.AddUsage(0, int64(valueBytes(row))-int64(valueBytes(old)))
+	c.AddUsage(0, int64(Bytes(row))-int64(Bytes(old)))
 	return storeValue(c, op.Key, old, row)
 }
 
@@ -91,7 +91,7 @@ func moveValue(c *txn.Tx, op *agent.ReviseValue, old, row *logpb.ValueRow) (agen
 	row.Incarnation, row.Revision = c.NewIncarnation(), 1
 	c.Rows.Set(kv.IDKey(kv.KindValueBytes, c.Scope, op.To), bytes)
 	c.SetExpiry(row.ExpiresAt, kv.IDKey(kv.KindValue, c.Scope, op.To))
-	c.AddUsage(1, int64(valueBytes(row)))
+	c.AddUsage(1, int64(Bytes(row)))
 	return storeValue(c, op.To, nil, row)
 }
 
@@ -112,5 +112,5 @@ func resultOf(key string, row *logpb.ValueRow) *agent.ValueResult {
 	}
 }
 
-// valueBytes returns the bytes that a value counts for in its scope.
-func valueBytes(row *logpb.ValueRow) uint64 { return row.GetSize() + uint64(len(row.GetMetadata())) }
+// Bytes returns the bytes that a value counts for in its scope.
+func Bytes(row *logpb.ValueRow) uint64 { return row.GetSize() + uint64(len(row.GetMetadata())) }

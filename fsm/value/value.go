@@ -73,11 +73,11 @@ func Put(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
 	metaKey := kv.IDKey(kv.KindValue, c.Scope, op.Key)
 	if old == nil {
 		row.Incarnation = c.NewIncarnation()
-		c.AddUsage(1, int64(valueBytes(row)))
+		c.AddUsage(1, int64(Bytes(row)))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
 		c.ClearExpiry(old.ExpiresAt, metaKey)
-		c.AddUsage(0, int64(valueBytes(row))-int64(valueBytes(old)))
+		c.AddUsage(0, int64(Bytes(row))-int64(Bytes(old)))
 	}
 	c.Rows.Set(kv.IDKey(kv.KindValueBytes, c.Scope, op.Key), op.Bytes)
 	c.SetExpiry(row.ExpiresAt, metaKey)
@@ -135,7 +135,7 @@ func dropValue(c *txn.Tx, key string, row *logpb.ValueRow) {
 	c.ClearExpiry(row.ExpiresAt, metaKey)
 	c.IndexMetadata(kv.KindValue, key, row.Metadata, nil)
 	c.Removed(agent.ChangedValue, key)
-	c.AddUsage(-1, -int64(valueBytes(row)))
+	c.AddUsage(-1, -int64(Bytes(row)))
 }
 
 // Expire removes the value under key if it expires at when.

@@ -120,7 +120,7 @@ func setConversationTTL(c *request, body *document.TtlBody) error {
 }
 
 func setTTL(c *request, body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
-	ttl, err := document.Duration("ttl_ms", body.TTLMS)
+	ttl, err := body.TTL()
 	if err != nil {
 		return agent.Result{}, err
 	}

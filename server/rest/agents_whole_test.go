@@ -140,6 +140,12 @@ func TestThreadsSessionsAndConversationsHaveATTLOverHTTP(t *testing.T) {
 	}
 	k.call("PUT", "/v1/threads/z/ttl", `{"ttl_ms":60000}`).problem(404, "not_found")
 	k.call("PUT", "/v1/threads/t/ttl", `{"ttl_ms":-1}`).problem(400, "invalid")
+	for _, body := range []string{`{}`, `{"ttl_ms":null}`, `{"if_incarnation":1}`} { // would remove the deadline
+		if got := k.call("PUT", "/v1/threads/t/ttl", body).problem(400, "invalid"); got["field"] != "ttl_ms" {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+	k.call("POST", "/v1/commits", `{"ops":[{"op":"set_ttl","thread":"t"}]}`).problem(400, "invalid")
 	if got := k.call("PUT", "/v1/threads/t/ttl", `{"ttl_ms":0}`).ok(200); got["expires_at"] != nil {
 		t.Errorf("the thread is %v", got)
 	}

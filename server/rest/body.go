@@ -101,6 +101,29 @@ func decodeBody[B any](c *request) (*B, error) {
 	return body, nil
 }
 
+// emptyBodyBytesMax bounds a body that says nothing.
+const emptyBodyBytesMax = 64
+
+// refuseBody refuses the body of a call that takes none, because the call would ignore it, and with it a condition such
+// as if_revision. {} and null say nothing: some libraries send them with each request.
+func (c *request) refuseBody() error {
+	if c.r.ContentLength == 0 {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(c.r.Body, emptyBodyBytesMax+1))
+	if err != nil {
+		return agent.Invalid("body", "the body is incomplete: %v", err)
+	}
+	says := strings.Join(strings.Fields(string(body)), "")
+	if len(body) <= emptyBodyBytesMax && (says == "" || says == "{}" || says == "null") {
+		return nil
+	}
+	if len(c.route.query) == 0 {
+		return agent.Invalid("body", "this call takes no body: leave it out")
+	}
+	return agent.Invalid("body", "this call takes no body: give %s in the query", strings.Join(c.route.query, ", "))
+}
+
 // accept refuses a body of a type that the route does not take, or without a type: a page of another
 // site can make a browser send one of those without asking first.
 func (c *request) accept() error {

@@ -131,3 +131,21 @@ func TestABodyOfAnotherTypeIsUnsupported(t *testing.T) {
 	k.call("PATCH", "/v1/checkpoints/a", `{"a":1}`, "Content-Type: application/merge-patch+json").ok(200)
 	k.call("PATCH", "/v1/checkpoints/a", `{"a":1}`).ok(200)
 }
+
+func TestABodyThatWouldBeIgnoredIsRefused(t *testing.T) {
+	k := newKit(t)
+	k.call("PUT", "/v1/checkpoints/a", `{"state":{}}`).ok(201)
+	for _, call := range []string{"DELETE /v1/checkpoints/a", "DELETE /v1/threads/t", "GET /v1/checkpoints/a", "GET /v1/checkpoints", "DELETE /v1/values/v"} {
+		method, path, _ := strings.Cut(call, " ")
+		for _, body := range []string{`{"if_revision":7}`, `[]`, `{`, `0`, strings.Repeat(" ", 100) + "{}"} {
+			got := k.call(method, path, body).problem(400, "invalid")
+			if detail, _ := got["detail"].(string); got["field"] != "body" || method == "DELETE" && !strings.Contains(detail, "in the query") {
+				t.Errorf("%s with %s: %v", call, body, got)
+			}
+		}
+	}
+	for _, body := range []string{"", "{}", "null", " { }\n"} { // what libraries send that have nothing to say
+		k.call("GET", "/v1/checkpoints/a", body).ok(200)
+		k.call("DELETE", "/v1/checkpoints/b", body, "Content-Type: text/plain").ok(204)
+	}
+}

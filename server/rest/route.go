@@ -126,7 +126,13 @@ func run[B any](ctx context.Context, f *api, rt *route, r *http.Request, w *writ
 		return c.err
 	}
 	var body *B
-	if _, without := any(body).(*none); !without {
+	if _, without := any(body).(*none); without {
+		if rt.accepts == nil { // otherwise the handler reads it
+			if err := c.refuseBody(); err != nil {
+				return err
+			}
+		}
+	} else {
 		if body, err = decodeBody[B](c); err != nil {
 			return err
 		}

@@ -11,6 +11,13 @@ defmodule Dormouse.ClientTest do
     {Dormouse.client(server), got}
   end
 
+  test "the path of an endpoint begins the path of each call" do
+    {[url], got} = Test.Node.start([answer(@stamp, 201)], 1)
+    server = start_supervised!({Dormouse, endpoints: url <> "/prefix/"}, id: make_ref())
+    assert {:ok, _stamp} = Checkpoints.put(Dormouse.client(server), "k", %{state: %{}})
+    assert [%{target: "/prefix/v1/checkpoints/k"}] = got.()
+  end
+
   describe "outcomes" do
     test "a write is sent again under one key, at another node" do
       {client, got} = scripted([:lost, problem("unknown", 504), problem("unavailable", 503), answer(@stamp, 201)])
@@ -50,6 +57,16 @@ defmodule Dormouse.ClientTest do
         {client, _got} = scripted([problem(code, 500)])
         assert {:error, %Refused{code: ^code}} = Checkpoints.get(client, "k")
       end
+    end
+
+    test "a node that does not read does not hold a call longer than its timeout" do
+      {:ok, listener} = :gen_tcp.listen(0, [:binary, active: false, ip: {127, 0, 0, 1}, recbuf: 4096])
+      {:ok, port} = :inet.port(listener)
+      server = start_supervised!({Dormouse, endpoints: "http://127.0.0.1:#{port}", timeout_ms: 100}, id: make_ref())
+      began = System.monotonic_time(:millisecond)
+      assert {:error, %Unknown{}} = Dormouse.Values.put(Dormouse.client(server), "k", String.duplicate("v", 8_000_000))
+      # The client waits a second longer than the node.
+      assert System.monotonic_time(:millisecond) - began < 3000
     end
 
     test "an answer of a write that is no JSON is like a lost one" do

@@ -336,9 +336,14 @@ export class ClaimHold extends Hold {
     this.holder = holder
   }
 
-  /** Stops renewing, and frees the claim for others. */
+  /** Stops renewing, and frees the claim for others. A claim that was lost needs no release. */
   async release(options: CallOptions = {}): Promise<void> {
     this.stop()
-    await this.client.claims.release(this.claim.name, this.holder, this.fence.epoch, options)
+    if (this.signal.aborted) return
+    try {
+      await this.client.claims.release(this.claim.name, this.holder, this.fence.epoch, options)
+    } catch (error) {
+      if (!(error instanceof RefusedError && error.code === 'fenced')) throw error // another holder has it already
+    }
   }
 }

@@ -79,6 +79,15 @@ const undecided = new Set(['internal', 'request_expired'])
 /** Codes that are about this attempt only: an earlier one may have been applied. */
 const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'quota_exceeded', 'corrupt'])
 
+/** The characters that no header may have. */
+const beyondHeaders = /[^\t\x20-\x7e\x80-\xff]/
+
+/** Returns a base URL without a slash at its end. */
+function endpointOf(url: string): string {
+  if (!/^\s*https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) throw refusal('invalid', `the endpoint ${JSON.stringify(url)} is not a base URL: give one such as http://127.0.0.1:7600`)
+  return url.trim().replace(/\/+$/, '')
+}
+
 /** Returns text as a header carries it: its UTF-8, a byte a character. */
 const header = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
 
@@ -97,7 +106,7 @@ export class Transport {
   constructor(options: Options) {
     const endpoints = typeof options.endpoints === 'string' ? [options.endpoints] : options.endpoints
     if (endpoints.length === 0) throw refusal('invalid', 'there are no endpoints: give the base URL of at least one node')
-    this.endpoints = endpoints.map((each) => each.replace(/\/+$/, ''))
+    this.endpoints = endpoints.map(endpointOf)
     this.options = options
     this.sender = options.fetch ? byFetch(options.fetch) : (ofNode ??= byNode() ?? byFetch((...request) => fetch(...request)))
     this.at = Math.floor(Math.random() * this.endpoints.length)
@@ -142,6 +151,8 @@ export class Transport {
         else if (write && undecided.has(refused.code)) throw new UnknownError(`the node says ${refused.message}`, key, ambiguous ?? refused)
         else if (ambiguous !== undefined && write && inconclusive.has(refused.code) && !transient.has(refused.code)) {
           throw new UnknownError('a later attempt was refused, an earlier one may have been applied', key, ambiguous)
+        } else if (ambiguous !== undefined && write && refused.status === 0) {
+          throw new UnknownError(`an earlier attempt may have been applied, and another cannot be sent: ${refused.message}`, key, ambiguous)
         } else if (!transient.has(refused.code)) throw refused
       } else if (write) ambiguous ??= lost
       request.signal?.throwIfAborted()
@@ -175,8 +186,7 @@ export class Transport {
       }
       return { refused: new RefusedError(problemOf(response.status, response.text())) }
     } catch (lost) {
-      if (lost instanceof RefusedError) throw lost
-      return { lost }
+      return lost instanceof RefusedError ? { refused: lost } : { lost }
     } finally {
       clearTimeout(timer)
       linked.release()
@@ -207,7 +217,11 @@ export class Transport {
       headers['dormouse-fence'] = `claim=${quoted};epoch=${epoch}`
     }
     const { token } = this.options
-    if (token !== undefined) headers.authorization = `Bearer ${typeof token === 'string' ? token : await token()}`
+    // Files of tokens end with a line break.
+    if (token !== undefined) headers.authorization = `Bearer ${(typeof token === 'string' ? token : await token()).trimEnd()}`
+    for (const name in headers) {
+      if (beyondHeaders.test(headers[name]!)) throw refusal('invalid', `the header ${name} has a line break or another character that headers cannot have`)
+    }
     return headers
   }
 

@@ -117,6 +117,55 @@ test('ids are percent-encoded, and scope, fence, token and cluster are sent', as
   assert.equal(got[1]!.headers.get('dormouse-cluster'), 'c1')
 })
 
+test('what no header can carry is refused before the first attempt', async () => {
+  for (const [name, options] of Object.entries({
+    token: { token: 'a\nb' }, 'token of a function': { token: () => Promise.resolve('a\r\nb') }, 'token beyond Latin-1': { token: '\u{1f600}' }, scope: { scope: 'a\nb' },
+  })) {
+    const { client, got } = scripted([stamp], { ...options, timeoutMs: 60_000 })
+    const outcome = await settle(client.checkpoints.put('k', { state: {} }))
+    assert(outcome.outcome === 'refused' && outcome.error.code === 'invalid', name)
+    assert.equal(got.length, 0, name)
+  }
+  const { client, got } = scripted([stamp], { timeoutMs: 60_000 })
+  const outcome = await settle(client.checkpoints.put('k', { state: {} }, { idempotencyKey: 'a\nb' }))
+  assert(outcome.outcome === 'refused' && outcome.error.code === 'invalid')
+  assert.equal(got.length, 0)
+})
+
+test('the token of a file ends with a line break', async () => {
+  const { client, got } = scripted([stamp], { token: 'secret\n' })
+  await client.checkpoints.put('k', { state: {} })
+  assert.equal(got[0]!.headers.get('authorization'), 'Bearer secret')
+})
+
+test('a token that breaks after a lost attempt leaves the outcome unknown', async () => {
+  let asked = 0
+  const { client } = scripted([lost, stamp], { token: () => (asked++ === 0 ? 'secret' : 'a\nb') })
+  assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
+})
+
+test('an endpoint that is no URL is refused', () => {
+  for (const endpoint of ['127.0.0.1:7600', 'localhost:7600', 'ftp://a', 'http://', 'http://a b', '']) {
+    assert.throws(() => scripted([], { endpoints: endpoint }), (error) => error instanceof RefusedError && error.code === 'invalid', endpoint)
+  }
+  scripted([], { endpoints: ['HTTP://a:1/', 'https://[::1]:7600/prefix/'] })
+})
+
+test('a claim that was lost needs no release', async () => {
+  const taken = json({ name: 'c', holder: 'h', epoch: 7 })
+  const fenced = scripted([taken, problem('fenced', 409, { epoch: 8, holder: 'other' })])
+  await (await fenced.client.claims.hold('c', 'h')).release()
+  assert.equal(fenced.got.length, 2)
+  const refused = scripted([taken, problem('forbidden', 403)])
+  const hold = await refused.client.claims.hold('c', 'h')
+  await assert.rejects(hold.release(), { code: 'forbidden' })
+  const lapsed = scripted([taken])
+  const short = await lapsed.client.claims.hold('c', 'h', { ttlMs: 0 })
+  if (!short.signal.aborted) await new Promise((resolve) => { short.signal.addEventListener('abort', resolve) })
+  await short.release()
+  assert.equal(lapsed.got.length, 1)
+})
+
 test('lone surrogates are replaced or refused', async () => {
   const half = '\uD83D'
   assert.equal(encode({ [`k${half}`]: [half, '😀', '\\ud83d'] }, 'replace'), JSON.stringify({ 'k\uFFFD': ['\uFFFD', '😀', '\\ud83d'] }))

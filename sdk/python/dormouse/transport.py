@@ -88,6 +88,13 @@ class Answer:
             raise refusal("internal", f"the answer of the node is not valid JSON: {broken}") from broken
 
 
+def _endpoint(url: str) -> str:
+    """Returns a base URL without a slash at its end."""
+    if not re.match(r"\s*https?://[^/\s]", url, re.IGNORECASE):
+        raise refusal("invalid", f"the endpoint {url!r} is not a base URL: give one such as http://127.0.0.1:7600")
+    return url.strip().rstrip("/")
+
+
 class Transport:
     """Sends calls. Many threads may use one."""
 
@@ -102,7 +109,7 @@ class Transport:
         lone_surrogates: LoneSurrogates = "replace",
         http: Http | None = None,
     ) -> None:
-        self.endpoints = [each.rstrip("/") for each in ([endpoints] if isinstance(endpoints, str) else endpoints)]
+        self.endpoints = [_endpoint(each) for each in ([endpoints] if isinstance(endpoints, str) else endpoints)]
         if not self.endpoints:
             raise refusal("invalid", "there are no endpoints: give the base URL of at least one node")
         self._token, self._scope = token, scope
@@ -221,7 +228,8 @@ class Transport:
             quoted = json.dumps(fence.claim) if plain else f'%"{quote(well_formed(fence.claim, self._policy), safe="")}"'
             headers["Dormouse-Fence"] = f"claim={quoted};epoch={fence.epoch}"
         if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token() if callable(self._token) else self._token}"
+            token = self._token() if callable(self._token) else self._token
+            headers["Authorization"] = f"Bearer {token.rstrip()}"  # files of tokens end with a line break
         return headers
 
     def _url(self, request: Request) -> str:

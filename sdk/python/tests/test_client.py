@@ -110,6 +110,19 @@ class Outcomes(unittest.TestCase):
 
 
 class Requests(unittest.TestCase):
+    def test_an_endpoint_that_is_no_url_is_refused(self) -> None:
+        from dormouse import Client
+
+        for endpoint in ("127.0.0.1:7600", "localhost:7600", "ftp://a", "http://", ""):
+            with self.assertRaises(RefusedError, msg=endpoint) as raised:
+                Client(endpoint)
+            self.assertEqual(raised.exception.code, "invalid")
+
+    def test_the_token_of_a_file_ends_with_a_line_break(self) -> None:
+        client, got = scripted(STAMP, token="secret\n")
+        client.checkpoints.put("k", {"state": {}})
+        self.assertEqual(got[0].headers["Authorization"], "Bearer secret")
+
     def test_ids_are_percent_encoded_and_headers_are_sent(self):
         cluster = answer({"key": "k", "revision": 1}, 201, dormouse_cluster="c1")
         client, got = scripted(cluster, token=lambda: "secret", scope="ä")

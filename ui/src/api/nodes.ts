@@ -26,7 +26,7 @@ export const current = computed(() => nodes.value[at.value] ?? nodes.value[0]!)
 export const trouble = signal<Trouble | undefined>(undefined)
 
 /** The base URL that stands for the current node in calls. */
-export const anyNode = 'node:'
+export const anyNode = 'http://node'
 
 /** The time in ms after which the page tries the node that served it again. */
 const homewardMs = 5_000

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import threading
 from typing import Any
 
 from dormouse import Client, RefusedError
 
+
+# The most entries of one commit.
+_ENTRIES_MAX = 1024
 
 _GONE = frozenset({"not_found", "deleted"})
 _CHANGED = frozenset({"conflict", "not_found", "deleted"})
@@ -35,13 +39,14 @@ class DormouseSession:
         """Returns the items, or the last ones, oldest first."""
         if limit is None:
             limit = getattr(self.session_settings, "limit", None)
-        items = await asyncio.to_thread(self._all)
-        return items if limit is None else items[max(0, len(items) - limit) :] if limit > 0 else []
+        return await asyncio.to_thread(self._last, limit)
 
     async def add_items(self, items: list[Any]) -> None:
         """Adds items at the end, all or none."""
         if items:
-            await asyncio.to_thread(self._client.threads.append, self._thread, [{"kind": "items", "payload": {"items": [item]}} for item in items])
+            each = -(-len(items) // _ENTRIES_MAX)  # items of an entry: one, unless there are too many
+            entries = [{"kind": "items", "payload": {"items": items[at : at + each]}} for at in range(0, len(items), each)]
+            await asyncio.to_thread(self._client.threads.append, self._thread, entries)
 
     async def pop_item(self) -> Any | None:
         """Removes and returns the last item; None if there is none."""
@@ -51,10 +56,12 @@ class DormouseSession:
         """Removes all items."""
         await asyncio.to_thread(self._clear)
 
-    def _all(self) -> list[Any]:
+    def _last(self, limit: int | None) -> list[Any]:
+        """Returns copies of the last items: the caller may change them."""
         with self._lock:
             self._refresh()
-            return list(self._items)
+            items = self._items if limit is None else self._items[max(0, len(self._items) - limit) :] if limit > 0 else []
+            return copy.deepcopy(items)
 
     def _pop(self) -> Any | None:
         with self._lock:

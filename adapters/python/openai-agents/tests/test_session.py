@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 import pathlib
 import re
@@ -27,6 +28,40 @@ class Session(Protocol):
 
 def item(n: int) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "input_text", "text": f"é 😀 {n}"}]}
+
+
+class OneThread:
+    """A client of one thread, for what needs no cluster."""
+
+    def __init__(self) -> None:
+        self.threads = self
+        self.entries: list[dict[str, Any]] = []
+
+    def append(self, thread: str, entries: list[dict[str, Any]]) -> None:
+        assert len(entries) <= 1024, f"{len(entries)} entries in one commit"
+        self.entries += [{**each, "seq": len(self.entries) + at} for at, each in enumerate(json.loads(json.dumps(entries)))]
+
+    def read(self, reads: list[dict[str, Any]]) -> dict[str, Any]:
+        page = {"items": json.loads(json.dumps(self.entries[reads[1]["from"] :])), "next": None}
+        return {"answers": [{"found": {"incarnation": 1}}, {"found": page}]}
+
+
+class Alone(unittest.IsolatedAsyncioTestCase):
+    async def test_what_a_caller_does_to_items_stays_with_it(self):
+        session = DormouseSession("s", OneThread())  # type: ignore[arg-type]
+        await session.add_items([item(0), item(1)])
+        items = await session.get_items()
+        items[0]["content"][0]["text"] = "changed"
+        items.pop()
+        self.assertEqual(await session.get_items(), [item(0), item(1)])
+
+    async def test_many_items_are_added_in_one_commit(self):
+        for count in (1024, 1025, 5000):
+            client = OneThread()
+            items = [item(n) for n in range(count)]
+            await DormouseSession("s", client).add_items(items)  # type: ignore[arg-type]
+            self.assertEqual(await DormouseSession("s", client).get_items(), items)  # type: ignore[arg-type]
+            self.assertEqual(await DormouseSession("s", client).get_items(2), items[-2:])  # type: ignore[arg-type]
 
 
 @unittest.skipUnless(os.environ.get("DORMOUSE_URLS"), "needs a cluster: make sdk-python")

@@ -6,9 +6,9 @@ defmodule Dormouse.HTTP do
   alias __MODULE__
 
   @enforce_keys [:transport, :socket, :host]
-  defstruct [:transport, :socket, :host]
+  defstruct [:transport, :socket, :host, prefix: ""]
 
-  @type t :: %HTTP{transport: :gen_tcp | :ssl, socket: term(), host: String.t()}
+  @type t :: %HTTP{transport: :gen_tcp | :ssl, socket: term(), host: String.t(), prefix: String.t()}
   @type response :: %{status: pos_integer(), headers: %{String.t() => String.t()}, close: boolean()}
 
   @header_bytes_max 64 * 1024
@@ -27,7 +27,7 @@ defmodule Dormouse.HTTP do
       end
 
     with {:ok, socket} <- connected do
-      {:ok, %HTTP{transport: if(uri.scheme == "https", do: :ssl, else: :gen_tcp), socket: socket, host: authority(uri)}}
+      {:ok, %HTTP{transport: if(uri.scheme == "https", do: :ssl, else: :gen_tcp), socket: socket, host: authority(uri), prefix: uri.path || ""}}
     end
   end
 
@@ -61,8 +61,9 @@ defmodule Dormouse.HTTP do
     sized = if method in ["GET", "DELETE"] and body == "", do: [], else: [{"Content-Length", Integer.to_string(IO.iodata_length(body))}]
     lines = for {name, value} <- [{"Host", connection.host} | headers] ++ sized, do: [name, ": ", value, "\r\n"]
 
-    with :ok <- connection.transport.send(connection.socket, [method, " ", target, " HTTP/1.1\r\n", lines, "\r\n", body]),
-         :ok <- packet(connection, :http_bin),
+    # A node that does not read ends the call at its deadline too.
+    with :ok <- setopts(connection, packet: :http_bin, send_timeout: max(1, deadline - now()), send_timeout_close: true),
+         :ok <- connection.transport.send(connection.socket, [method, " ", connection.prefix, target, " HTTP/1.1\r\n", lines, "\r\n", body]),
          {:ok, {:http_response, version, status, _reason}} <- recv(connection, 0, deadline),
          {:ok, headers} <- headers(connection, %{}, deadline),
          :ok <- packet(connection, :raw) do
@@ -143,13 +144,21 @@ defmodule Dormouse.HTTP do
     end
   end
 
-  defp packet(%HTTP{transport: :ssl, socket: socket}, packet), do: :ssl.setopts(socket, packet: packet)
-  defp packet(%HTTP{socket: socket}, packet), do: :inet.setopts(socket, packet: packet)
+  defp packet(connection, packet), do: setopts(connection, packet: packet)
+
+  defp setopts(%HTTP{transport: :ssl, socket: socket}, options), do: :ssl.setopts(socket, options)
+  defp setopts(%HTTP{socket: socket}, options), do: :inet.setopts(socket, options)
 
   @doc "Gives the connection to another process."
   def give(connection, pid), do: connection.transport.controlling_process(connection.socket, pid)
 
   def close(connection), do: connection.transport.close(connection.socket)
+
+  @doc "Closes a connection that was lost, without waiting for the node to read what was sent."
+  def drop(connection) do
+    _ = setopts(connection, linger: {true, 0})
+    close(connection)
+  end
 
   @doc "The clock of deadlines, in ms."
   def now, do: System.monotonic_time(:millisecond)

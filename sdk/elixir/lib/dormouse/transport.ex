@@ -78,7 +78,7 @@ defmodule Dormouse.Transport do
   end
 
   defp opened(connection, endpoint, {:error, reason}, _deadline) do
-    HTTP.close(connection)
+    HTTP.drop(connection)
     {:lost, endpoint, reason}
   end
 
@@ -150,7 +150,7 @@ defmodule Dormouse.Transport do
           answer(call, response, body)
 
         {:error, reason} ->
-          HTTP.close(connection)
+          HTTP.drop(connection)
           {:error, {:lost, reason}}
       end
     end

@@ -1,4 +1,4 @@
-package fsm
+package scoperow
 
 import (
 	"encoding/binary"
@@ -13,9 +13,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// rowShape describes a kind's rows in an export. A key has the scope, ids that each end with a NUL,
+// Shape describes a kind's rows in an export. A key has the scope, ids that each end with a NUL,
 // numbers of eight bytes, and a tail.
-type rowShape struct {
+type Shape struct {
 	ids     int
 	empty   bool                 // the last id may be ""
 	id      func(id string) bool // of the first id; nil means any
@@ -91,12 +91,12 @@ func entryKindTail(tail string) bool {
 }
 
 var (
-	tombstoneShape = rowShape{ids: 1, value: message[logpb.Tombstone], due: forgotten}
-	indexShape     = rowShape{ids: 2, length: len(kv.Indexed)}
+	tombstoneShape = Shape{ids: 1, value: message[logpb.Tombstone], due: forgotten}
+	indexShape     = Shape{ids: 2, length: len(kv.Indexed)}
 )
 
-// movedKinds are the kinds of rows that are exported and imported.
-var movedKinds = map[string]rowShape{
+// Moved are the kinds of rows that are exported and imported.
+var Moved = map[string]Shape{
 	kv.KindValue:               {ids: 1, value: message[logpb.ValueRow], due: expiring},
 	kv.KindValueBytes:          {ids: 1},
 	kv.KindValueTombstone:      tombstoneShape,
@@ -158,8 +158,8 @@ var movedKinds = map[string]rowShape{
 	kv.KindTimerDue:  {ids: 3, length: len(kv.Indexed)},
 }
 
-// stayingKinds are the kinds of a scope's rows that are not exported, and why.
-var stayingKinds = map[string]string{
+// Staying are the kinds of a scope's rows that are not exported, and why.
+var Staying = map[string]string{
 	kv.KindClaim:    "claims end with the move: holders take them again, at a higher epoch",
 	kv.KindChange:   "the feed of changes is of one cluster's log",
 	kv.KindAgent:    "an import counts the rows that it holds",
@@ -172,39 +172,39 @@ var stayingKinds = map[string]string{
 	kv.KindImportDue:     "the queue of an import that is under way",
 }
 
-// checkScopeRow checks a row that a client imports, and returns its time in the wall queue; 0 means
-// none.
-func checkScopeRow(row agent.ScopeRow) (due int64, err error) {
+// Check checks a row that a client imports. It returns the message in its value, or nil if the kind has none,
+// and its time in the wall queue; 0 means none.
+func Check(row agent.ScopeRow) (m command.Coded, due int64, err error) {
 	if len(row.Key) == 0 {
-		return 0, errors.New("its key is empty")
+		return nil, 0, errors.New("its key is empty")
 	}
-	shape, known := movedKinds[string(row.Key[:1])]
+	shape, known := Moved[string(row.Key[:1])]
 	if !known {
-		return 0, fmt.Errorf("key %q is of a kind that is not exported, or that this version does not know", row.Key)
+		return nil, 0, fmt.Errorf("key %q is of a kind that is not exported, or that this version does not know", row.Key)
 	}
 	if !shape.fits(string(row.Key[1:])) {
-		return 0, fmt.Errorf("key %q does not have the form of its kind", row.Key)
+		return nil, 0, fmt.Errorf("key %q does not have the form of its kind", row.Key)
 	}
 	if shape.length > 0 && len(row.Value) != shape.length || shape.length < 0 && (len(row.Value) == 0 || len(row.Value)%8 != 0) {
-		return 0, fmt.Errorf("the value of key %q has %d bytes", row.Key, len(row.Value))
+		return nil, 0, fmt.Errorf("the value of key %q has %d bytes", row.Key, len(row.Value))
 	}
 	if shape.value == nil {
-		return 0, nil
+		return nil, 0, nil
 	}
-	m := shape.value()
+	m = shape.value()
 	if err := command.Unmarshal(row.Value, m); err != nil {
-		return 0, fmt.Errorf("decode the value of key %q: %w", row.Key, err)
+		return nil, 0, fmt.Errorf("decode the value of key %q: %w", row.Key, err)
 	}
 	if shape.due == nil {
-		return 0, nil
+		return m, 0, nil
 	}
 	if due = shape.due(m); due < 0 {
-		return 0, fmt.Errorf("key %q falls due at %d, before 1970", row.Key, due)
+		return nil, 0, fmt.Errorf("key %q falls due at %d, before 1970", row.Key, due)
 	}
-	return due, nil
+	return m, due, nil
 }
 
-func (s rowShape) fits(key string) bool {
+func (s Shape) fits(key string) bool {
 	for i := range s.ids {
 		id, rest, ok := strings.Cut(key, kv.Separator)
 		if !ok || !idTail(id) && (id != "" || !s.empty || i < s.ids-1) {
