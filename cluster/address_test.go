@@ -150,6 +150,9 @@ func TestWhoMayHaveATwinHasNoPartInElections(t *testing.T) {
 		if n3.group.Raft().State() == raft.Leader || ghost.group.Raft().State() == raft.Leader {
 			t.Error("a leader was elected with the copy's vote")
 		}
+		if term := ghost.group.RemoteView().VotingTerm(); term != 0 {
+			t.Errorf("the copy confirms leaders of term %d, and the first one may have voted in a later one", term)
+		}
 		l.net.HealAll()
 		l.until("the first two have a leader", func() bool { return n2.group.IsLeader() || n3.group.IsLeader() })
 		ghost.refused()

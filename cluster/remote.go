@@ -58,9 +58,11 @@ func (v RemoteView) Term() (node string, term uint64) {
 	return v.g.o.NodeID, term
 }
 
-// VotingTerm returns this node's current term in Raft, or 0 if it may not vote.
+// VotingTerm returns this node's current term in Raft, or 0 if it may not vote. It is
+// 0 too while another process may have this node's vote: that one may have voted in a
+// later term.
 func (v RemoteView) VotingTerm() uint64 {
-	if !v.g.stores.MayVote() {
+	if !v.g.stores.MayVote() || v.g.stores.Votes.AddressConflict.Load() {
 		return 0
 	}
 	return v.g.raft.CurrentTerm()

@@ -26,8 +26,10 @@ type Timing struct {
 	Deposed time.Duration
 	// Connect bounds one attempt to connect to another node, which takes some round trips.
 	Connect time.Duration
-	// Lease is the default of placement.lease.
-	Lease time.Duration
+	// Lease is the default of placement.lease, and LeaseMin the least. A node renews its lease every
+	// third of it. With round trips of 300 ms a lease of 500 ms is never renewed in time, and one of
+	// 3 s always is; with round trips of 150 ms one of 1.5 s is.
+	Lease, LeaseMin time.Duration
 	// GossipWAN selects the intervals of gossip for wide networks.
 	GossipWAN bool
 }
@@ -39,13 +41,13 @@ var timings = map[string]Timing{
 		Heartbeat: time.Second, Election: time.Second, LeaderLease: 750 * time.Millisecond,
 		Silence: 450 * time.Millisecond, Answer: 300 * time.Millisecond, Probe: 200 * time.Millisecond, Agree: time.Second, Stand: 150 * time.Millisecond,
 		Deposed: 200 * time.Millisecond, Connect: time.Second,
-		Lease: 1500 * time.Millisecond,
+		Lease: 1500 * time.Millisecond, LeaseMin: 500 * time.Millisecond,
 	},
 	TimingWAN: {
 		Heartbeat: 5 * time.Second, Election: 5 * time.Second, LeaderLease: 3 * time.Second,
 		Silence: 1600 * time.Millisecond, Answer: 1400 * time.Millisecond, Probe: 1500 * time.Millisecond, Agree: 6 * time.Second, Stand: 2 * time.Second,
 		Deposed: time.Second, Connect: 4 * time.Second,
-		Lease:     10 * time.Second,
+		Lease: 10 * time.Second, LeaseMin: time.Second,
 		GossipWAN: true,
 	},
 }

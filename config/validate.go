@@ -30,7 +30,6 @@ const (
 	snapshotEntriesMin  = 50 // a snapshot is a flush: too expensive for a handful of writes
 	logEntriesMax       = 100_000_000
 	entryCommitsMax     = 1024 // the work of one apply
-	leaseMin            = 500 * time.Millisecond
 	leaseMax            = 10 * time.Minute
 	zoneBytesMax        = 64
 	weightMax           = 10_000
@@ -142,8 +141,8 @@ func (c Config) validateCluster(v *checks) {
 }
 
 func (c Config) validatePlacement(v *checks) {
-	if t := c.Placement.Lease; t != 0 && (t < leaseMin || t > leaseMax) {
-		v.add("placement.lease is %v: use %v to %v, or 0 for a node that keeps no instances", t, leaseMin, leaseMax)
+	if t, least := c.Placement.Lease, TimingOf(c.Cluster.Timing).LeaseMin; t != 0 && (t < least || t > leaseMax) {
+		v.add("placement.lease is %v: use %v to %v with the timing %s, or 0 for a node that keeps no instances", t, least, leaseMax, c.Cluster.Timing)
 	}
 	if z := c.Placement.Zone; len(z) > zoneBytesMax || strings.ContainsFunc(z, func(r rune) bool { return !nodeIDRune(r) }) {
 		v.add("placement.zone %q: use letters, digits, '-', '_' and '.' only, at most %d", z, zoneBytesMax)
