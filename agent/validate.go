@@ -195,10 +195,10 @@ func settle(field string, raw *JSON) error {
 }
 
 // settleState is settle for a state, which must not be null. An absent state is an
-// empty object, so null would silently replace the state by an empty one.
+// empty object here, so null would silently replace the state by an empty one.
 func settleState(raw *JSON) error {
 	if len(*raw) > 0 && compactjson.IsNull(*raw) {
-		return Invalid("state", "state is null: give an object, or leave it out for an empty one")
+		return Invalid("state", "state is null: give an object, {} for an empty one")
 	}
 	return settle("state", raw)
 }

@@ -34,7 +34,7 @@ func TestRetryMatrix(t *testing.T) {
 		agent.CodeIdempotencyMismatch, agent.CodeConflict, agent.CodeRevRegression, agent.CodeDuplicateEntry,
 		agent.CodeRevisionMismatch, agent.CodeFenced, agent.CodeAlreadyClaimed, agent.CodeMissingThread,
 		agent.CodeThreadMismatch, agent.CodeAlreadyExists, agent.CodeDeleted, agent.CodeCompacted,
-		agent.CodeTooLarge, agent.CodeReadOnly, agent.CodeCorrupt, agent.CodeInternal,
+		agent.CodeTooLarge, agent.CodeReadOnly, agent.CodeCorrupt, agent.CodeInternal, agent.CodeQuotaExceeded,
 	}
 	type row struct {
 		name     string

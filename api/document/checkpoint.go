@@ -76,9 +76,9 @@ func (b *CheckpointBody) ToOp(key string) (*agent.PutCheckpoint, error) {
 }
 
 // noState refuses a checkpoint without a state, so that an omission does not empty an
-// agent. null is an empty state.
+// agent.
 func noState() error {
-	return agent.Invalid("state", "state is missing: give an object, or null for an empty one")
+	return agent.Invalid("state", "state is missing: give an object, {} for an empty one")
 }
 
 // CheckpointStamp is the result of a write to a checkpoint.

@@ -125,6 +125,10 @@ func wanted(t reflect.Type) string {
 		return "a whole number from 0 to 2^64-1"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return "a whole number of 64 bits"
+	case reflect.Float32:
+		return "a number from -3.4e38 to 3.4e38"
+	case reflect.Float64:
+		return "a number that a double can hold"
 	case reflect.String:
 		return "a string"
 	case reflect.Bool:

@@ -1,8 +1,36 @@
 package document
 
 import (
+	"errors"
+	"strings"
+
 	"dormouse/agent"
 )
+
+// ErrorOf returns the error of a commit of ops with the names of their documents: the id of the fork of a thread or of
+// a session is the member id, and not new_thread or new_session.
+func ErrorOf(ops []agent.Op, err error) error {
+	var e *agent.Error
+	if !errors.As(err, &e) || e.Op < 0 || e.Op >= len(ops) {
+		return err
+	}
+	name := ""
+	switch ops[e.Op].(type) {
+	case *agent.ForkThread:
+		name = "new_thread"
+	case *agent.ForkSession:
+		name = "new_session"
+	}
+	if name == "" || e.Field != name {
+		return err
+	}
+	named := *e
+	named.Field = "id"
+	if rest, begins := strings.CutPrefix(e.Detail, name+" "); begins {
+		named.Detail = "id " + rest
+	}
+	return &named
+}
 
 var forkOps = map[string]func() wireOp{
 	"fork_agent": func() wireOp { return new(forkAgentOp) },

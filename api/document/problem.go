@@ -84,8 +84,6 @@ func wireField(field string) string {
 		return field + "_ms"
 	case "agent":
 		return "agent_id"
-	case "new_thread", "new_session":
-		return "id"
 	case "failure":
 		return "error"
 	case "snapshot":

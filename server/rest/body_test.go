@@ -79,6 +79,11 @@ func TestABodyThatIsWrongNamesItsField(t *testing.T) {
 		{"a patch that is no object", "PATCH /v1/checkpoints/a", `[1]`, "patch"},
 		{"a null patch", "PATCH /v1/checkpoints/a", `null`, "patch"},
 		{"a duplicate in a patch", "PATCH /v1/checkpoints/a", `{"a":1,"a":2}`, "a"},
+		{"a number past 32 bits", "PUT /v1/memory/a/m", `{"content":"c","embedding":[1,1e39]}`, "embedding[1]"},
+		{"a fork that is its own source", commit, `{"ops":[{"op":"fork_session","session":"s","id":"s"}]}`, "id"},
+		{"a fork of a thread without an id", commit, `{"ops":[{"op":"put_value","key":"v"},{"op":"fork_thread","thread":"t"}]}`, "id"},
+		{"a session of a forked agent", commit, `{"ops":[{"op":"fork_agent","agent":"a","new_agent":"b","session":"s"}]}`, "new_session"},
+		{"a thread of a forked agent", "POST /v1/agents/a/fork", `{"new_agent":"b","new_thread":"\u0000"}`, "new_thread"},
 		{"a read that there is not", "POST /v1/reads", `{"reads":[{"read":"everything"}]}`, "read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -89,6 +94,20 @@ func TestABodyThatIsWrongNamesItsField(t *testing.T) {
 				t.Errorf("it was applied all the same")
 			}
 		})
+	}
+}
+
+func TestTheTextOfAProblemSaysWhatToGive(t *testing.T) {
+	k := newKit(t)
+	for _, c := range []struct{ call, body, detail string }{
+		{"PUT /v1/memory/a/m", `{"content":"c","embedding":[1e39]}`, "embedding[0] is 1e39, and should be a number from -3.4e38 to 3.4e38"},
+		{"POST /v1/sessions/s/fork", `{"id":"s"}`, "id must differ from session: a session cannot be a fork of itself"},
+		{"PUT /v1/checkpoints/a", `{}`, "state is missing: give an object, {} for an empty one"},
+		{"PUT /v1/checkpoints/a", `{"state":null}`, "state is null: give an object, {} for an empty one"},
+	} {
+		method, path, _ := strings.Cut(c.call, " ")
+		got := k.call(method, path, c.body)
+		got.want(got.problem(400, "invalid"), map[string]any{"detail": c.detail})
 	}
 }
 

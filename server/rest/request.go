@@ -121,7 +121,7 @@ func (c *request) commit(ops ...agent.Op) (agent.Result, error) {
 		Fence:   c.fence,
 		Ops:     ops,
 	})
-	if err = writeOutcome(err); err != nil {
+	if err = document.ErrorOf(ops, writeOutcome(err)); err != nil {
 		switch unknown := agent.CodeOf(err) == agent.CodeUnknown; {
 		case unknown && seededbug.Is(seededbug.HTTP200ForUnknown):
 			return pretended(ops), nil

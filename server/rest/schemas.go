@@ -74,7 +74,7 @@ func (versionSchema) Schema(huma.Registry) *huma.Schema {
 // Schema returns the schema of an array of entries. The server also takes a single entry, for callers
 // by hand: generators make better code of one type.
 func (draftsSchema) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(typeOf[document.Draft](), true, "")}
+	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(typeOf[document.Draft](), true, ""), Description: "A single entry may be given in place of the list"}
 }
 
 // Schema returns the schema of all ops.

@@ -14,6 +14,7 @@ import (
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/api/document"
 	"dormouse/internal/cli"
 )
 
@@ -116,7 +117,7 @@ func (a *App) Submit(ctx context.Context, s agent.Service, c agent.Commit) (agen
 	}
 	result, err := s.Commit(ctx, c)
 	if err != nil {
-		return agent.Result{}, &CommitError{Request: c.Request, Err: err}
+		return agent.Result{}, &CommitError{Request: c.Request, Err: document.ErrorOf(c.Ops, err)}
 	}
 	return result, nil
 }

@@ -2544,6 +2544,7 @@ export interface components {
         AppendBody: {
             /** @description The thread must not exist */
             create_only?: boolean | null;
+            /** @description A single entry may be given in place of the list */
             entries?: components["schemas"]["Draft"][] | null;
             /** @description Apply only at this head, in hex */
             expected_head?: string | null;
@@ -2567,6 +2568,7 @@ export interface components {
         AppendThreadOp: {
             /** @description The thread must not exist */
             create_only?: boolean | null;
+            /** @description A single entry may be given in place of the list */
             entries?: components["schemas"]["Draft"][] | null;
             /** @description Apply only at this head, in hex */
             expected_head?: string | null;
@@ -5503,6 +5505,7 @@ export interface components {
             topology_version: number;
         };
         NewThreadBody: {
+            /** @description A single entry may be given in place of the list */
             entries?: components["schemas"]["Draft"][] | null;
             metadata?: {
                 [key: string]: unknown;
