@@ -265,7 +265,7 @@ type CheckpointResult struct {
 // ThreadResult is the result of AppendThread, HibernateThread, CompactThread and
 // ForkThread.
 type ThreadResult struct {
-	Thread  Thread
+	Thread  Thread       // without its metadata and its summary, which only reads return
 	Entries []EntryStamp // of an append: one for each draft, in order, also for drafts that were already stored
 }
 

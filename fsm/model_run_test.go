@@ -391,7 +391,7 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		if rapid.Bool().Draw(rt, "newest feature level") {
 			r.record()
 		} else {
-			m.sessions.ExpiresLate, m.sessions.AsksOnce = true, true
+			m.sessions.ExpiresLate, m.sessions.AsksOnce, m.repeatsMetadata = true, true, true
 		}
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {

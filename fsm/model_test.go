@@ -28,6 +28,8 @@ type model struct {
 	answers     map[uint64]agent.Decided
 	low         uint64
 	deletions   map[string]uint64 // :: id → how many keys the deletion by prefix has removed in the end
+
+	repeatsMetadata bool // results of ops on threads have the metadata, as below fsm/txn.OutcomeLevel
 }
 
 type modelThread struct {

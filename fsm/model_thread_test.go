@@ -62,11 +62,14 @@ func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON,
 	return m.storeThread(t, stamps), ""
 }
 
-// storeThread answers like thread.Store, without the summary, which only reads give.
+// storeThread answers like thread.Store, without the summary and the metadata, which only reads give.
 func (m *model) storeThread(t modelThread, stamps []agent.EntryStamp) agent.OpResult {
 	t.Head = t.headAt(t.Rev)
 	m.threads[t.ID] = t
 	t.Summary = nil
+	if !m.repeatsMetadata {
+		t.Metadata = nil
+	}
 	return &agent.ThreadResult{Thread: t.Thread, Entries: stamps}
 }
 

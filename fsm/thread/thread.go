@@ -51,8 +51,8 @@ func newThread(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	}, c.CountThread(id, 1, 0)
 }
 
-// Store writes a thread's row and returns it as callers see it, but without the summary, which only
-// reads return.
+// Store writes a thread's row and returns it as callers see it, but without the summary and the
+// metadata, which only reads return: the result is kept for retries, and no quota counts it.
 func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
@@ -64,7 +64,11 @@ func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	c.Rows.Set(key, raw)
 	c.NotifyWatchers(key)
 	c.Changed(agent.ChangedThread, id, t.Rev)
-	return command.DecodeThread(t)
+	thread, err := command.DecodeThread(t)
+	if c.Level >= txn.OutcomeLevel {
+		thread.Metadata = nil
+	}
+	return thread, err
 }
 
 // Append runs append_thread.

@@ -39,3 +39,7 @@ const DecisionLevel = 9
 // AskedAgainLevel is the feature level from which on a review that was withdrawn may be asked again,
 // and a snapshot in classic mode leaves the reviews pending that it asks for too.
 const AskedAgainLevel = 9
+
+// OutcomeLevel is the feature level from which on the results of writes lack the metadata of threads,
+// and a commit is refused if its results exceed agent.OutcomeBytesMax.
+const OutcomeLevel = 9

@@ -6834,7 +6834,8 @@ export interface components {
             id: string;
             /** Format: int64 */
             incarnation: number;
-            metadata: {
+            /** @description Not in the result of a write: read the thread */
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -7731,7 +7732,8 @@ export interface components {
             id: string;
             /** Format: int64 */
             incarnation: number;
-            metadata: {
+            /** @description Not in the result of a write: read the thread */
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -7775,7 +7777,8 @@ export interface components {
             id: string;
             /** Format: int64 */
             incarnation: number;
-            metadata: {
+            /** @description Not in the result of a write: read the thread */
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -11465,7 +11468,6 @@ export interface operations {
                      *           "head": "a8f4a20ed81a10bd5da580ff214cf41e6aabbf635a986d4414f876b8072799da",
                      *           "id": "chat-1",
                      *           "incarnation": 4,
-                     *           "metadata": {},
                      *           "op": "append_thread",
                      *           "rev": 2,
                      *           "stats": {
@@ -19597,7 +19599,6 @@ export interface operations {
                      *       "head": "e05685cfe36e12f7d87701053e6a69de7b1b123f1c4f1fb2a85b39da91be5039",
                      *       "id": "chat-1-b",
                      *       "incarnation": 5,
-                     *       "metadata": {},
                      *       "rev": 1,
                      *       "stats": {
                      *         "entry_count": 1
