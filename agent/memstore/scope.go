@@ -160,7 +160,8 @@ func (s *scope) countNouns() {
 	}
 }
 
-// count updates the usage of the scope.
+// count updates the usage of the scope. Entries that only forks still read do not count, as they do in
+// the state machine.
 func (s *scope) count() {
 	s.countNouns()
 	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) +
@@ -181,8 +182,11 @@ func (s *scope) count() {
 		}
 	}
 	for _, t := range s.threads {
+		s.Bytes += uint64(len(t.Metadata) + len(t.Summary))
 		for _, e := range t.entries {
-			s.Bytes += uint64(e.Size())
+			if t.ForkedFrom == nil || e.Seq >= t.ForkedFrom.Rev {
+				s.Bytes += uint64(e.Size())
+			}
 		}
 	}
 }

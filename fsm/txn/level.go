@@ -40,6 +40,10 @@ const DecisionLevel = 9
 // and a snapshot in classic mode leaves the reviews pending that it asks for too.
 const AskedAgainLevel = 9
 
+// WholeBytesLevel is the feature level from which on a scope's bytes count the metadata and the
+// summaries of threads, and the entries that only forks read.
+const WholeBytesLevel = 9
+
 // OutcomeLevel is the feature level from which on the results of writes lack the metadata of threads,
 // and a commit is refused if its results exceed agent.OutcomeBytesMax.
 const OutcomeLevel = 9
