@@ -169,7 +169,8 @@ type PutScope struct {
 	UseDefault bool
 }
 
-// DeleteScope deletes a scope and its contents. It must be the only op of its commit.
+// DeleteScope deletes a scope and its contents. A scope with a policy of its own stays, empty, with that
+// policy. DeleteScope must be the only op of its commit.
 type DeleteScope struct{}
 
 // TakeClaim takes a claim that has no holder, under a new epoch: the claim is new,

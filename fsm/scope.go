@@ -29,7 +29,8 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 }
 
 // deleteScope deletes all data of the scope. The dedup table stays, so that retries get their
-// answers; seals are deleted.
+// answers; seals are deleted. A policy of the scope's own stays, because it takes another right to
+// change it.
 func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpResult, error) {
 	if !alone {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")
@@ -43,7 +44,7 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 	}
 	c.setImport(nil)
 	c.Deletions = c.Deletions.Without(c.Scope, "")
-	c.Record = txn.ScopeState{Scope: agent.Scope{Name: c.Scope}, Changed: true}
+	c.Record = txn.EmptyScope(c.Level, &c.Record.Scope)
 	c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
 	c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))
 	if existed {

@@ -6,6 +6,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 func TestAScopeCountsWhatItHolds(t *testing.T) {
@@ -91,4 +92,21 @@ func TestDeletingAScopeDeletesAllThatIsInIt(t *testing.T) {
 	if got := r.rows(kv.KindEntry); got != 400 {
 		t.Fatalf("%d entries are left, want 400", got)
 	}
+}
+
+// Below the level a deleted scope loses its policy, as on the nodes that do not keep it.
+func TestADeletedScopeKeepsItsPolicyFromItsLevelOn(t *testing.T) {
+	r := newSubject(t)
+	r.raise(txn.KeptPolicyLevel - 1)
+	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}})
+	do[*agent.DeleteResult](r, &agent.DeleteScope{})
+	r.missing(agent.CodeNotFound, &agent.GetScope{})
+	r.record()
+	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}})
+	do[*agent.DeleteResult](r, &agent.DeleteScope{})
+	if got := r.machine.PolicyOf(agent.DefaultScope); got.KeysMax != 1 {
+		t.Fatalf("the policy is %+v", got)
+	}
+	e := exportOf(r, agent.DefaultScope)
+	importInto(r, agent.DefaultScope, e, 1) // it is empty
 }

@@ -153,7 +153,7 @@ var scopeClaims = []claim{
 		other := k.in(k.scope + "x") // with the same prefix
 		for _, one := range []*kit{k, other} {
 			one.commit(hibernate("t", `{"n":1}`, 0, messages("m", 0, 3)...)...)
-			one.commit(&agent.PutValue{Key: "v"}, &agent.PutScope{Policy: agent.Policy{History: 2}})
+			one.commit(&agent.PutValue{Key: "v"}, &agent.PutScope{Policy: agent.Policy{History: 2}}, &agent.PutScope{UseDefault: true})
 		}
 		before := k.thread("t")
 		if r := apply[*agent.DeleteResult](k, &agent.DeleteScope{}); !r.Existed {
@@ -175,5 +175,19 @@ var scopeClaims = []claim{
 		if after := k.thread("t"); after.Incarnation <= before.Incarnation {
 			k.Fatalf("incarnation %d came after %d", after.Incarnation, before.Incarnation)
 		}
+	}},
+
+	{"a_deleted_scope_keeps_its_policy", func(k *kit) { // who may delete data may not lift its limits
+		k.commit(&agent.PutScope{Policy: agent.Policy{KeysMax: 2}}, &agent.PutValue{Key: "a"})
+		before := k.counters()
+		k.commit(&agent.DeleteScope{})
+		k.lacks(agent.CodeNotFound, &agent.GetValue{Key: "a"})
+		k.equal("scope", k.counters(), agent.Scope{Name: before.Name, CreatedAt: before.CreatedAt, Policy: before.Policy, OwnPolicy: true})
+		k.commit(&agent.PutValue{Key: "a"}, &agent.PutValue{Key: "b"})
+		_, err := k.send(agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "c"}}})
+		k.failure(agent.CodeQuotaExceeded, err)
+		k.commit(&agent.PutScope{UseDefault: true})
+		k.commit(&agent.DeleteScope{})
+		k.lacks(agent.CodeNotFound, &agent.GetScope{})
 	}},
 }

@@ -51,6 +51,13 @@ func newScope(name string) *scope {
 	}
 }
 
+// emptied returns the scope after its deletion, which keeps the scope's own policy.
+func (s *scope) emptied() *scope {
+	empty := newScope(s.Name)
+	empty.exists, empty.CreatedAt, empty.own, empty.OwnPolicy = true, s.CreatedAt, s.own, s.OwnPolicy
+	return empty
+}
+
 // clone returns a copy that may be changed.
 func (s *scope) clone(now int64) *scope {
 	c := *s

@@ -44,6 +44,10 @@ const AskedAgainLevel = 9
 // summaries of threads, and the entries that only forks read.
 const WholeBytesLevel = 9
 
+// KeptPolicyLevel is the feature level from which on the deletion of a scope keeps the scope's own
+// policy.
+const KeptPolicyLevel = 9
+
 // OutcomeLevel is the feature level from which on the results of writes lack the metadata of threads,
 // and a commit is refused if its results exceed agent.OutcomeBytesMax.
 const OutcomeLevel = 9
