@@ -169,7 +169,9 @@ type PutScope struct {
 	UseDefault bool
 }
 
-// DeleteScope deletes a scope and its contents. It must be the only op of its commit.
+// DeleteScope deletes a scope and its contents. For a caller with a token, other than the root token, a
+// scope with a policy of its own stays, empty, with that policy: see KeepsPolicy. DeleteScope must be the
+// only op of its commit.
 type DeleteScope struct{}
 
 // TakeClaim takes a claim that has no holder, under a new epoch: the claim is new,
@@ -265,7 +267,7 @@ type CheckpointResult struct {
 // ThreadResult is the result of AppendThread, HibernateThread, CompactThread and
 // ForkThread.
 type ThreadResult struct {
-	Thread  Thread
+	Thread  Thread       // without its summary, and without its metadata but of a fork: only reads return them
 	Entries []EntryStamp // of an append: one for each draft, in order, also for drafts that were already stored
 }
 

@@ -27,6 +27,7 @@ const (
 	CommitEntriesMax     = 1024                 // entries in one commit, over all of its ops
 	CommitOpsMax         = 1024                 // ops in one commit
 	CommitBytesMax       = 8 << 20              // one commit in its encoded form
+	OutcomeBytesMax      = CommitBytesMax       // the results of one commit in their encoded form, which are kept for its retries
 	CommitRowsBytesMax   = 64 << 20             // all rows that a commit writes: a fork or a move is a small op that copies many rows
 	ReadsMax             = 128                  // reads in one request
 	ReadKindsMax         = 64                   // kinds in one LoadEntries

@@ -58,6 +58,14 @@ func (g Grant) Covers(scope string) bool {
 	return slices.ContainsFunc(g.Scopes, func(pattern string) bool { return wildcard.Match(pattern, scope) })
 }
 
+// RootPrincipal is the principal of the root token, which may do everything.
+const RootPrincipal = "root"
+
+// KeepsPolicy reports whether a scope keeps its own policy when the principal deletes it. It takes another
+// right to change a policy than to delete data, which this caller may lack. "" is a caller of a cluster
+// without tokens.
+func KeepsPolicy(principal string) bool { return principal != "" && principal != RootPrincipal }
+
 // Everything returns the grants of the root token: all verbs on all scopes.
 func Everything() []Grant {
 	return []Grant{{Scopes: []string{"*"}, Verbs: append(ScopeVerbs(), ClusterVerbs()...)}}

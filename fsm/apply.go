@@ -28,7 +28,8 @@ type batch struct {
 	shared   bool // the entry has several commits
 	cluster  bool // a commit has ops that only nodes send
 
-	tx txn.Tx // of the commit that runs
+	tx      txn.Tx // of the commit that runs
+	outcome []byte // of the commit that runs, if it is not refused
 }
 
 // entryRowsBytesMax is how much an entry may have written when another commit begins to run in it:
@@ -249,6 +250,12 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, e
 		}
 	}
+	result := agent.Result{Index: b.Progress.Index, Time: b.Progress.Wall, Results: results}
+	outcome, err := command.FitOutcome(result, b.Level >= txn.OutcomeLevel)
+	if err != nil {
+		return nil, err
+	}
+	b.outcome = outcome
 	if err := c.closeScope(); err != nil {
 		return nil, err
 	}

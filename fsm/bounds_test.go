@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/fsm/kv"
 )
 
 // queueRows is the kind of the rows of the wall queue.
@@ -149,4 +150,80 @@ func TestAnEntryGoesOnWithOneErasure(t *testing.T) {
 			t.Fatalf("the receipt of %s says %+v", name, got)
 		}
 	}
+}
+
+// The results of a commit are kept for its retries, and no quota counts them: they hold no metadata,
+// and are bounded.
+func TestTheResultsOfACommitAreBounded(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	large := agent.JSON(`{"x":"` + strings.Repeat("x", agent.MetadataBytesMax-8) + `"}`)
+	do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "t", Metadata: large, Entries: drafts(`{}`)})
+	appends := make([]agent.Op, 900)
+	for i := range appends {
+		appends[i] = appendTo("t", `{}`)
+	}
+	before := r.bytesOf(kv.KindAnswers)
+	if d := r.batch(requested(1, 0, appends...))[0]; d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	if kept := r.bytesOf(kv.KindAnswers) - before; kept > 512*len(appends) {
+		t.Fatalf("the results of %d appends have %d bytes", len(appends), kept)
+	}
+	for _, op := range []agent.Op{
+		&agent.CompactThread{Thread: "t", BeforeSeq: 1}, &agent.SetTTL{Thread: "t"},
+		&agent.HibernateThread{Thread: "h", Rev: 1, Entries: drafts(`{}`), Metadata: large},
+	} {
+		if got := do[*agent.ThreadResult](r, op).Thread; got.Metadata != nil {
+			t.Errorf("the result of %T has %d bytes of metadata", op, len(got.Metadata))
+		}
+	}
+	if got := do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "fork"}).Thread; string(got.Metadata) != string(large) {
+		t.Errorf("the result of a fork has %d bytes of metadata", len(got.Metadata))
+	}
+	if got := read[*agent.Thread](r, &agent.GetThread{Thread: "fork"}); string(got.Metadata) != string(large) {
+		t.Errorf("the fork has %d bytes of metadata", len(got.Metadata))
+	}
+
+	// The result of a decision has the whole review: an op of few bytes may have a large result.
+	const sessions, each = 5, agent.SessionReviewsMax
+	arguments := agent.JSON(`{"x":"` + strings.Repeat("x", agent.ReviewBytesMax-16) + `"}`)
+	var decisions []agent.Op
+	for s := range sessions {
+		id := fmt.Sprintf("s%d", s)
+		lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, Agent: "a"}, &agent.ClaimSession{Session: id, Owner: "w", Request: asking("q")}).Session.Lease
+		op := checkpointing(lease, "one")
+		op.Session = id
+		for i := range each {
+			review := fmt.Sprintf("%s-%d", id, i)
+			op.Reviews = append(op.Reviews, agent.ReviewDraft{ID: review, Arguments: arguments})
+			decisions = append(decisions, deciding(review))
+		}
+		do[*agent.SessionResult](r, op)
+	}
+	few := decisions[:agent.OutcomeBytesMax/agent.ReviewBytesMax-4]
+	for seq, ops := range [][]agent.Op{decisions, few} {
+		d := r.batch(requested(uint64(seq+2), 0, ops...))[0]
+		switch {
+		case len(ops) == len(few) && d.Err != nil:
+			t.Errorf("%d decisions: %v", len(ops), d.Err)
+		case len(ops) > len(few) && (d.Err == nil || d.Err.Code != agent.CodeTooLarge || !d.Err.Final || !strings.HasPrefix(d.Err.Limit, "outcome_bytes_max=")):
+			t.Errorf("results beyond the limit: %+v", d.Err)
+		}
+	}
+}
+
+// bytesOf returns the bytes of the rows of a kind.
+func (r *subject) bytesOf(kind string) (bytes int) {
+	r.tb.Helper()
+	view := r.machine.View()
+	defer view.Close()
+	err := view.EachOfKind(kind, func(_ string, raw []byte) error {
+		bytes += len(raw)
+		return nil
+	})
+	if err != nil {
+		r.tb.Fatal(err)
+	}
+	return bytes
 }

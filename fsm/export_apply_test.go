@@ -22,6 +22,11 @@ func (v *View) RowsOf(kind string) (int, error) {
 	return n, cursor.Close()
 }
 
+// EachOfKind visits the rows of a kind.
+func (v *View) EachOfKind(kind string, visit func(rest string, raw []byte) error) error {
+	return txn.EachRow(v.view, kind, visit)
+}
+
 // The kinds that tests count.
 const ()
 

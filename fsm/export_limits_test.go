@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"fmt"
 	"strings"
 
 	"dormouse/agent"
@@ -57,4 +58,56 @@ func (v *View) Recounted(scope string) (counts agent.Scope, all bool, err error)
 	}
 	counts.Agents = uint64(len(agents))
 	return counts, all, nil
+}
+
+// ThreadBytes counts the bytes of a scope's threads: of the entries that a thread or only its forks
+// read, and of metadata and summaries. It fails if a row says that other bytes count.
+func (v *View) ThreadBytes(scope string) (total uint64, err error) {
+	stored := func(thread string, incarnation, from, to uint64) (bytes uint64, err error) {
+		for seq := from; seq < to; seq++ {
+			raw, err := v.Get(kv.EntryKey(scope, thread, incarnation, seq))
+			if err != nil {
+				return 0, err
+			}
+			row := &logpb.EntryRow{}
+			if raw == nil {
+				continue
+			}
+			if err := command.Unmarshal(raw, row); err != nil {
+				return 0, err
+			}
+			draft := agent.Draft{ID: row.Id, At: &row.At, Kind: row.Kind, Payload: row.Payload, Refs: row.Refs, ContentType: row.ContentType, Bytes: row.Bytes}
+			e := draft.Entry(incarnation, seq, row.At)
+			bytes += uint64(e.Size())
+		}
+		return bytes, nil
+	}
+	err = txn.EachRow(v.view, kv.ScopeKey(kv.KindThread, scope), func(rest string, raw []byte) error {
+		t, id := &logpb.ThreadMeta{}, strings.TrimSuffix(rest, kv.Separator)
+		if err := command.Unmarshal(raw, t); err != nil {
+			return err
+		}
+		summary, err := v.Get(kv.IncarnationKey(kv.KindSummary, scope, id, t.Incarnation))
+		if err != nil {
+			return err
+		}
+		if n := t.DescribedBytes; n != 0 && n != uint64(len(t.Metadata)+len(summary)) {
+			return fmt.Errorf("thread %q counts %d bytes of metadata and summary, and has %d", id, n, len(t.Metadata)+len(summary))
+		}
+		own, err := stored(id, t.Incarnation, t.Rev-txn.OwnEntries(t), t.Rev)
+		total += own + t.DescribedBytes
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return total, txn.EachRow(v.view, kv.ScopeKey(kv.KindShared, scope), func(rest string, raw []byte) error {
+		id, incarnation, _ := strings.Cut(rest, kv.Separator)
+		bytes, err := stored(id, kv.DecodeNumber(incarnation), 0, kv.DecodeNumber(raw[:8]))
+		if err == nil && bytes != kv.DecodeNumber(raw[8:]) {
+			err = fmt.Errorf("thread %q counts %d bytes that only forks read, and has %d", id, kv.DecodeNumber(raw[8:]), bytes)
+		}
+		total += bytes
+		return err
+	})
 }

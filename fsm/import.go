@@ -216,7 +216,7 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 		}
 		m, due, err := scoperow.Check(one)
 		if err == nil && c.Level >= txn.ImportCountLevel {
-			err = scoperow.Valid(m, c.Progress.Index+c.MintBase)
+			err = scoperow.Valid(one, m, c.Progress.Index+c.MintBase)
 		}
 		if err != nil {
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
@@ -247,7 +247,7 @@ func (c machineCommit) closeScope() error {
 // importRow writes a row of an import and counts it. m is the message in its value, or nil.
 func (c machineCommit) importRow(key string, value []byte, m command.Coded) error {
 	if c.Level >= txn.ImportCountLevel {
-		if err := c.countUsage(key, m); err != nil {
+		if err := c.countUsage(key, value, m); err != nil {
 			return err
 		}
 	}
@@ -264,9 +264,10 @@ func (c machineCommit) importRow(key string, value []byte, m command.Coded) erro
 	return nil
 }
 
-// countUsage counts the keys and bytes of a row of an import, in place of those of the row that it replaces.
-func (c machineCommit) countUsage(key string, m command.Coded) error {
-	keys, bytes, err := scoperow.Usage(c.Tx, key, m)
+// countUsage counts the keys and bytes of a row of an import, in place of those of the row that it replaces. m is the
+// message in its value, or nil.
+func (c machineCommit) countUsage(key string, value []byte, m command.Coded) error {
+	keys, bytes, err := scoperow.Usage(c.Tx, key, value, m)
 	if err != nil || keys == 0 && bytes == 0 {
 		return err
 	}
@@ -279,7 +280,7 @@ func (c machineCommit) countUsage(key string, m command.Coded) error {
 		if err != nil {
 			return err
 		}
-		k, b, err := scoperow.Usage(c.Tx, key, before)
+		k, b, err := scoperow.Usage(c.Tx, key, old, before)
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,7 @@ func fillEverything(r *subject) {
 		step(pointing("c", "t", rev))
 	}
 	step(&agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "chosen", Payload: agent.JSON(`{}`)}}})
+	step(appendTo("shared", `{}`), &agent.ForkThread{Thread: "shared", NewThread: "shares"}, &agent.DeleteThread{Thread: "shared"})
 	step(&agent.ForkThread{Thread: "t", NewThread: "fork"}, &agent.PutCheckpoint{Key: "old", State: agent.JSON(`{}`)})
 	step(&agent.AppendThread{Thread: "long", Entries: drafts(`{}`, `{}`, `{}`)})
 	step(&agent.CompactThread{Thread: "long", BeforeSeq: 2, Summary: agent.JSON(`{"s":1}`)}, &agent.SetTTL{Thread: "long", TTL: time.Hour})

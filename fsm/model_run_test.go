@@ -338,6 +338,9 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		items := th.entries[th.Floor:]
 		same(t, r, &agent.LoadEntries{Thread: key}, &agent.Entries{Thread: th.Thread, Items: items}, true)
 		sameKinds(t, r, th, items)
+		if m.countsWhole {
+			want.Bytes += uint64(len(th.Metadata) + len(th.Summary))
+		}
 		for _, e := range items {
 			same(t, r, &agent.GetEntry{Thread: key, Entry: e.ID}, &e, true)
 			if th.ForkedFrom == nil || e.Seq >= th.ForkedFrom.Rev {
@@ -346,6 +349,7 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		}
 		same(t, r, &agent.VerifyThread{Thread: key}, &agent.Verified{OK: true, Rev: th.Rev, Head: th.Head}, true)
 	}
+	want.Bytes += r.sharedBytes()
 	got := r.answer(&agent.GetScope{})
 	sameLists(t, r, m)
 	underWay := sameDeletions(t, r, m)
@@ -390,8 +394,9 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		defer r.close()
 		if rapid.Bool().Draw(rt, "newest feature level") {
 			r.record()
+			m.countsWhole = true
 		} else {
-			m.sessions.ExpiresLate, m.sessions.AsksOnce = true, true
+			m.sessions.ExpiresLate, m.sessions.AsksOnce, m.repeatsMetadata = true, true, true
 		}
 		g := &generator{model: m}
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {

@@ -28,6 +28,9 @@ type model struct {
 	answers     map[uint64]agent.Decided
 	low         uint64
 	deletions   map[string]uint64 // :: id → how many keys the deletion by prefix has removed in the end
+
+	countsWhole     bool // the scope's bytes count metadata and summaries, as from fsm/txn.WholeBytesLevel on
+	repeatsMetadata bool // results of ops on threads have the metadata, as below fsm/txn.OutcomeLevel
 }
 
 type modelThread struct {

@@ -62,11 +62,14 @@ func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON,
 	return m.storeThread(t, stamps), ""
 }
 
-// storeThread answers like thread.Store, without the summary, which only reads give.
-func (m *model) storeThread(t modelThread, stamps []agent.EntryStamp) agent.OpResult {
+// storeThread answers like thread.Store, without the summary and the metadata, which only reads give.
+func (m *model) storeThread(t modelThread, stamps []agent.EntryStamp) *agent.ThreadResult {
 	t.Head = t.headAt(t.Rev)
 	m.threads[t.ID] = t
 	t.Summary = nil
+	if !m.repeatsMetadata {
+		t.Metadata = nil
+	}
 	return &agent.ThreadResult{Thread: t.Thread, Entries: stamps}
 }
 
@@ -139,7 +142,9 @@ func (m *model) forkThread(op *agent.ForkThread, got agent.OpResult) (agent.OpRe
 	fork.Rev, fork.entries = at, slices.Clip(t.entries[:at])
 	fork.Floor, fork.Metadata, fork.Summary, fork.UpdatedAt = t.Floor, t.Metadata, t.Summary, m.now
 	fork.ForkedFrom = &agent.ForkPoint{Thread: t.ID, Incarnation: t.Incarnation, Rev: at}
-	return m.storeThread(fork, nil), ""
+	result := m.storeThread(fork, nil)
+	result.Thread.Metadata = fork.Metadata
+	return result, ""
 }
 
 func (m *model) compactThread(op *agent.CompactThread) (agent.OpResult, agent.Code) {

@@ -105,7 +105,10 @@ func lowOf(client *clientState, p *logpb.Commit) uint64 {
 // remember keeps an answer until its request can no longer apply, and removes those that the client
 // has acknowledged.
 func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decided agent.Decided) {
-	outcome := command.EncodeOutcome(decided)
+	outcome := b.outcome
+	if decided.Err != nil {
+		outcome = command.EncodeOutcome(decided)
+	}
 	notAfter := b.notAfter(p)
 	b.Rows.Begin() // the rows that follow are not rolled back with the commit
 	b.Rows.Count(len(outcome))

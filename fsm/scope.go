@@ -29,7 +29,7 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 }
 
 // deleteScope deletes all data of the scope. The dedup table stays, so that retries get their
-// answers; seals are deleted.
+// answers; seals are deleted. The scope's own policy stays if the caller may lack the right to change it.
 func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpResult, error) {
 	if !alone {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")
@@ -43,7 +43,7 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 	}
 	c.setImport(nil)
 	c.Deletions = c.Deletions.Without(c.Scope, "")
-	c.Record = txn.ScopeState{Scope: agent.Scope{Name: c.Scope}, Changed: true}
+	c.Record = txn.EmptyScope(&c.Record.Scope, c.Level >= txn.KeptPolicyLevel && agent.KeepsPolicy(c.Principal))
 	c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
 	c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))
 	if existed {

@@ -6,6 +6,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 func TestAScopeCountsWhatItHolds(t *testing.T) {
@@ -91,4 +92,29 @@ func TestDeletingAScopeDeletesAllThatIsInIt(t *testing.T) {
 	if got := r.rows(kv.KindEntry); got != 400 {
 		t.Fatalf("%d entries are left, want 400", got)
 	}
+}
+
+// Who may delete data may lack the right to change the policy, so the policy stays. Below the level it goes.
+func TestADeletedScopeKeepsItsPolicyFromItsLevelOn(t *testing.T) {
+	r := newSubject(t)
+	deleted := func(principal string) {
+		do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}})
+		if d := r.batch(agent.Commit{Principal: principal, Ops: []agent.Op{&agent.DeleteScope{}}})[0]; d.Err != nil {
+			t.Fatal(d.Err)
+		}
+	}
+	r.raise(txn.KeptPolicyLevel - 1)
+	deleted("admin")
+	r.missing(agent.CodeNotFound, &agent.GetScope{})
+	r.record()
+	for _, all := range []string{"", agent.RootPrincipal} { // no token, and one with every right
+		deleted(all)
+		r.missing(agent.CodeNotFound, &agent.GetScope{})
+	}
+	deleted("admin")
+	if got := r.machine.PolicyOf(agent.DefaultScope); got.KeysMax != 1 {
+		t.Fatalf("the policy is %+v", got)
+	}
+	e := exportOf(r, agent.DefaultScope)
+	importInto(r, agent.DefaultScope, e, 1) // it is empty
 }

@@ -17,9 +17,6 @@ func (o Options) authenticating() bool {
 	return o.Config.Auth.Mode == config.AuthTokens && !o.Headless
 }
 
-// rootPrincipal is the principal of the first token.
-const rootPrincipal = "root"
-
 // rootToken creates the cluster's first token.
 type rootToken struct {
 	node    *Node
@@ -72,7 +69,7 @@ func (r *rootToken) try(ctx context.Context) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, barrierMax)
 	defer cancel()
 	_, err = n.store.Commit(ctx, agent.Commit{Ops: []agent.Op{&agent.PutToken{
-		Hash: agent.HashToken(r.secret), Principal: rootPrincipal, Grants: agent.Everything(), Founding: true,
+		Hash: agent.HashToken(r.secret), Principal: agent.RootPrincipal, Grants: agent.Everything(), Founding: true,
 	}}})
 	switch {
 	case err == nil:

@@ -89,6 +89,9 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 	st.record(s, changes)
 	if _, whole := c.Ops[0].(*agent.DeleteScope); whole {
 		delete(st.scopes, c.Scope)
+		if before.OwnPolicy && agent.KeepsPolicy(c.Principal) {
+			st.scopes[c.Scope] = before.emptied()
+		}
 		if before.exists {
 			st.feeds[c.Scope] = feed{floor: result.Index + 1, gone: result.Index}
 		}

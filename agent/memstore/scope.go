@@ -51,6 +51,13 @@ func newScope(name string) *scope {
 	}
 }
 
+// emptied returns the scope after its deletion, which keeps the scope's own policy.
+func (s *scope) emptied() *scope {
+	empty := newScope(s.Name)
+	empty.exists, empty.CreatedAt, empty.own, empty.OwnPolicy = true, s.CreatedAt, s.own, s.OwnPolicy
+	return empty
+}
+
 // clone returns a copy that may be changed.
 func (s *scope) clone(now int64) *scope {
 	c := *s
@@ -160,7 +167,8 @@ func (s *scope) countNouns() {
 	}
 }
 
-// count updates the usage of the scope.
+// count updates the usage of the scope. Entries that only forks still read do not count, as they do in
+// the state machine.
 func (s *scope) count() {
 	s.countNouns()
 	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) +
@@ -181,8 +189,11 @@ func (s *scope) count() {
 		}
 	}
 	for _, t := range s.threads {
+		s.Bytes += uint64(len(t.Metadata) + len(t.Summary))
 		for _, e := range t.entries {
-			s.Bytes += uint64(e.Size())
+			if t.ForkedFrom == nil || e.Seq >= t.ForkedFrom.Rev {
+				s.Bytes += uint64(e.Size())
+			}
 		}
 	}
 }

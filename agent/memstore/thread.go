@@ -81,7 +81,14 @@ func (st *Store) addEntries(s *scope, t *thread, drafts []agent.Draft, metadata 
 	}
 	t.UpdatedAt = s.now
 	s.threads[t.ID] = t
-	return &agent.ThreadResult{Thread: t.Thread, Entries: stamps}, nil
+	return t.result(stamps), nil
+}
+
+// result returns the result of a write, without what only reads return.
+func (t *thread) result(stamps []agent.EntryStamp) *agent.ThreadResult {
+	written := t.Thread
+	written.Metadata, written.Summary = nil, nil
+	return &agent.ThreadResult{Thread: written, Entries: stamps}
 }
 
 func (st *Store) appendThread(s *scope, o *agent.AppendThread) (agent.OpResult, *agent.Error) {
@@ -170,7 +177,7 @@ func (s *scope) compactThread(o *agent.CompactThread) (agent.OpResult, *agent.Er
 	}
 	t.UpdatedAt = s.now
 	s.threads[t.ID] = t
-	return &agent.ThreadResult{Thread: t.Thread}, nil
+	return t.result(nil), nil
 }
 
 func (st *Store) forkThread(s *scope, o *agent.ForkThread) (*agent.ThreadResult, *agent.Error) {
@@ -201,5 +208,7 @@ func (st *Store) forkThread(s *scope, o *agent.ForkThread) (*agent.ThreadResult,
 	fork.entries, fork.heads = t.entries[:n:n], t.heads[:n+1:n+1]
 	fork.ForkedFrom = &agent.ForkPoint{Thread: t.ID, Incarnation: t.Incarnation, Rev: at}
 	s.threads[fork.ID] = fork
-	return &agent.ThreadResult{Thread: fork.Thread}, nil
+	result := fork.result(nil)
+	result.Thread.Metadata = fork.Metadata
+	return result, nil
 }

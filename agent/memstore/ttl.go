@@ -15,7 +15,7 @@ func (st *Store) setTTL(s *scope, o *agent.SetTTL) (agent.OpResult, *agent.Error
 		}
 		t.ExpiresAt = s.expiry(o.TTL)
 		s.threads[t.ID] = t
-		return &agent.ThreadResult{Thread: t.Thread}, nil
+		return t.result(nil), nil
 	}
 	session, ok := s.sessions.Sessions[o.Session]
 	if !ok {

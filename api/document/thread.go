@@ -58,7 +58,7 @@ type Thread struct {
 	Floor       uint64      `json:"floor" doc:"The first seq that is still stored"`
 	CreatedAt   int64       `json:"created_at"`
 	UpdatedAt   int64       `json:"updated_at"`
-	Metadata    JSON        `json:"metadata"`
+	Metadata    JSON        `json:"metadata,omitzero" doc:"Not in the result of a write, except of a fork: read the thread"`
 	Stats       threadStats `json:"stats"`
 	Summary     JSON        `json:"summary,omitzero" doc:"Stored by compaction at the floor"`
 	ForkedFrom  *forkPoint  `json:"forked_from,omitempty"`

@@ -43,7 +43,9 @@ func threadGrid(t agent.Thread) cli.Grid {
 	}
 	g.Add("created", cli.When(t.CreatedAt))
 	g.Add("updated", cli.When(t.UpdatedAt))
-	g.Add("metadata", string(kit.Object(t.Metadata)))
+	if t.Metadata != nil {
+		g.Add("metadata", string(t.Metadata))
+	}
 	return g
 }
 

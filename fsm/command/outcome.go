@@ -9,6 +9,18 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+// FitOutcome encodes the results of a commit, as EncodeOutcome does. If bounded is set, it refuses
+// results that are too large to keep.
+func FitOutcome(r agent.Result, bounded bool) ([]byte, error) {
+	outcome := EncodeOutcome(agent.Decided{Result: r})
+	if n := len(outcome); bounded && n > agent.OutcomeBytesMax {
+		e := agent.TooLarge("ops", "outcome_bytes_max", n, agent.OutcomeBytesMax)
+		e.Detail = fmt.Sprintf("the results of the commit have %d bytes, and may have %d: send fewer ops in one commit", n, agent.OutcomeBytesMax)
+		return nil, e
+	}
+	return outcome, nil
+}
+
 // EncodeOutcome encodes the decision on a commit, for the row of its request.
 func EncodeOutcome(d agent.Decided) []byte {
 	p := &logpb.Outcome{Index: d.Result.Index, TimeMs: d.Result.Time, Refusal: ops.ErrorToProto(d.Err)}

@@ -52,6 +52,7 @@ const (
 	KindForkPin             = "\x45" // thread, incarnation, fork, its incarnation: a fork that reads its rows
 	KindThreadTombstone     = "\x46" // thread → logpb.Tombstone
 	KindEntryKind           = "\x47" // thread, incarnation, block, kind, seq: entries by kind; see entry_kind.go
+	KindShared              = "\x49" // thread, incarnation → seq, bytes: the rows below it that only forks read; see fsm/thread/shared.go
 	KindClaim               = "\x48" // claim → logpb.ClaimRow
 	KindErasure             = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
 	KindErasing             = "\x8d" // agent → incarnation, while rows below that incarnation are still to be removed
@@ -72,7 +73,7 @@ const (
 var ScopedKinds = append([]string{
 	KindValue, KindValueBytes, KindValueTombstone,
 	KindCheckpoint, KindCheckpointHistory, KindCheckpointBody, KindCheckpointTombstone,
-	KindThread, KindEntry, KindEntryID, KindEntryKind, KindSummary, KindPin, KindForkPin, KindThreadTombstone,
+	KindThread, KindEntry, KindEntryID, KindEntryKind, KindSummary, KindPin, KindForkPin, KindShared, KindThreadTombstone,
 	KindClaim, KindChange, KindErasure, KindErasing, KindEnding, KindManager, KindAgent, KindImport, KindImportDue, KindMetadata, KindMetadataBuild,
 	KindMemory, KindMemoryBody, KindMemoryOrder, KindMemorySession, KindMemoryTime, KindMemoryAgent, KindMemoryGone, KindMemoryTombstone,
 	KindMemoryList, KindMemoryPlace,

@@ -32,6 +32,7 @@ var kindNames = map[string]string{
 	KindSummary:                 "summary",
 	KindPin:                     "pin",
 	KindForkPin:                 "fork_pin",
+	KindShared:                  "shared",
 	KindThreadTombstone:         "thread_tombstone",
 	KindEntryKind:               "entry_kind",
 	KindClaim:                   "claim",

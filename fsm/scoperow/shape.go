@@ -111,6 +111,7 @@ var Moved = map[string]Shape{
 	kv.KindSummary:             {ids: 1, numbers: 1},
 	kv.KindPin:                 {ids: 1, tail: idTail},
 	kv.KindForkPin:             {ids: 1, numbers: 1, tail: numberedTail},
+	kv.KindShared:              {ids: 1, numbers: 1, length: 16},
 	kv.KindThreadTombstone:     tombstoneShape,
 	kv.KindErasure:             {ids: 1, value: message[logpb.Erasure], due: dueErasureRow},
 	kv.KindErasing:             {ids: 1},

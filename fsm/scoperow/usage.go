@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"dormouse/agent"
 	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
 	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/session"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	"dormouse/fsm/value"
 	logpb "dormouse/proto/log"
@@ -27,9 +29,9 @@ func ofNoun(m command.Coded) (keys, bytes uint64) {
 		return 1, checkpoint.Bytes(row)
 	case *logpb.ThreadMeta:
 		if row.Floor >= row.Rev {
-			return 1, 0
+			return 1, row.DescribedBytes
 		}
-		return 1, row.Bytes
+		return 1, row.Bytes + row.DescribedBytes
 	case *logpb.MemoryRow:
 		return 1, row.Size
 	case *logpb.SessionRow:
@@ -53,7 +55,13 @@ var mainKinds = kv.KindValue + kv.KindCheckpoint + kv.KindThread + kv.KindMemory
 
 // Valid checks the numbers of an imported row's message: no op of the scope may meet a number that no op writes.
 // below is the log index that no incarnation of the source reaches.
-func Valid(m command.Coded, below uint64) error {
+func Valid(row agent.ScopeRow, m command.Coded, below uint64) error {
+	if string(row.Key[:1]) == kv.KindShared {
+		if to, bytes := thread.DecodeShared(row.Value); max(to, bytes) > numberMax {
+			return fmt.Errorf("it counts %d bytes of %d entries, and at most %d are possible", bytes, to, uint64(numberMax))
+		}
+		return nil
+	}
 	if row, ok := m.(interface{ GetIncarnation() uint64 }); ok && row.GetIncarnation()>>16 >= below {
 		return fmt.Errorf("its incarnation %d is not one of the source, whose numbers end below %d", row.GetIncarnation(), below<<16)
 	}
@@ -64,6 +72,9 @@ func Valid(m command.Coded, below uint64) error {
 	case *logpb.ThreadMeta:
 		if row.Floor > row.Rev || row.Rev > numberMax {
 			return fmt.Errorf("its floor %d and its rev %d do not fit together, or are above %d", row.Floor, row.Rev, uint64(numberMax))
+		}
+		if n := row.DescribedBytes; n > numberMax || n > 0 && n < uint64(len(row.Metadata)) {
+			return fmt.Errorf("its described_bytes = %d do not fit its %d bytes of metadata", n, len(row.Metadata))
 		}
 	case *logpb.EntryRow:
 		if row.Offset > numberMax {
@@ -92,9 +103,13 @@ func validSession(row *logpb.SessionRow) error {
 	return nil
 }
 
-// Usage returns the keys and bytes that an imported row counts for. The entries of a thread count with the thread's
+// Usage returns the keys and bytes that an imported row counts for. m is the message in its value, or nil. The entries of a thread count with the thread's
 // row, which must come first. Those below the floor were removed, so the entry at the floor takes their bytes off.
-func Usage(c *txn.Tx, key string, m command.Coded) (keys, bytes int64, err error) {
+func Usage(c *txn.Tx, key string, value []byte, m command.Coded) (keys, bytes int64, err error) {
+	if key[:1] == kv.KindShared {
+		_, shared := thread.DecodeShared(value)
+		return 0, int64(shared), nil
+	}
 	if entry, ok := m.(*logpb.EntryRow); ok {
 		bytes, err = compacted(c, key, entry)
 		return 0, -bytes, err

@@ -23,8 +23,10 @@ func Compact(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
 		return nil, conflict(t.Id, t, fmt.Sprintf("it has no entry %d to compact up to", op.BeforeSeq))
 	}
 	if op.BeforeSeq >= t.Floor && op.Summary != nil {
-		c.Rows.Set(kv.IncarnationKey(kv.KindSummary, c.Scope, t.Id, t.Incarnation), op.Summary)
 		c.AddUsage(0, 0)
+		if err := setSummary(c, t, op.Summary); err != nil {
+			return nil, err
+		}
 	}
 	if op.BeforeSeq > t.Floor {
 		if err := compactBelow(c, t, op.BeforeSeq); err != nil {
@@ -80,6 +82,8 @@ func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 		if err := forgetKinds(c, t.Id, t.Incarnation, floor, before); err != nil {
 			return err
 		}
+	} else if err := countShared(c, t.Id, t.Incarnation, before); err != nil {
+		return err
 	}
 	below := 0
 	for below < len(t.Segments) && t.Segments[below].To <= before {

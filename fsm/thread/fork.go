@@ -38,6 +38,7 @@ func Fork(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	thread.Metadata = fork.Metadata // which the fork stores again, and counts
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
@@ -93,7 +94,7 @@ func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.Thread
 	fork.Rev, fork.Head = at, head
 	fork.Floor, fork.FloorHead = t.Floor, t.FloorHead
 	fork.UpdatedAt = c.Progress.Wall
-	fork.Metadata = t.Metadata
+	setMetadata(c, fork, t.Metadata)
 	fork.ChosenIds = t.ChosenIds
 	fork.ForkedFrom = &logpb.ForkPoint{Thread: t.Id, Incarnation: t.Incarnation, Rev: at}
 	fork.Segments = segments
@@ -127,8 +128,7 @@ func copySummary(c *txn.Tx, from, to *logpb.ThreadMeta) error {
 	if err != nil || summary == nil {
 		return err
 	}
-	c.Rows.Set(kv.IncarnationKey(kv.KindSummary, c.Scope, to.Id, to.Incarnation), summary)
-	return nil
+	return setSummary(c, to, summary)
 }
 
 // unpinSegments removes a fork's pins of some of its segments, and the rows that are not needed any
@@ -136,33 +136,7 @@ func copySummary(c *txn.Tx, from, to *logpb.ThreadMeta) error {
 func unpinSegments(c *txn.Tx, fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
 	for _, s := range segments {
 		c.Rows.Remove(kv.ForkPinKey(c.Scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
-		if err := reclaim(c, s.Thread, s.Incarnation); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reclaim removes the rows of one incarnation of a thread if neither it nor a fork reads them any
-// more.
-func reclaim(c *txn.Tx, id string, incarnation uint64) error {
-	pinned, err := pinnedByForks(c, id, incarnation)
-	if err != nil || pinned {
-		return err
-	}
-	t, err := Load(c, id)
-	if err != nil {
-		return err
-	}
-	if t.GetIncarnation() == incarnation {
-		if err := c.Rows.RemoveRange(kv.EntryKey(c.Scope, id, incarnation, 0), kv.EntryKey(c.Scope, id, incarnation, t.Floor)); err != nil {
-			return err
-		}
-		return forgetKinds(c, id, incarnation, 0, t.Floor)
-	}
-	for _, kind := range []string{kv.KindEntry, kv.KindEntryID, kv.KindEntryKind} {
-		prefix := kv.IncarnationKey(kind, c.Scope, id, incarnation)
-		if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
+		if err := reclaim(c, s.Thread, s.Incarnation, 0); err != nil {
 			return err
 		}
 	}

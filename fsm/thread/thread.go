@@ -45,16 +45,21 @@ func HeadAt(c *txn.Tx, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
 // newThread returns a thread at rev 0 that is not stored yet.
 func newThread(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	c.AddUsage(1, 0)
-	return &logpb.ThreadMeta{
+	t := &logpb.ThreadMeta{
 		Id: id, Incarnation: c.NewIncarnation(), Head: ZeroHead, FloorHead: ZeroHead,
 		CreatedAt: c.Progress.Wall, Metadata: []byte("{}"),
-	}, c.CountThread(id, 1, 0)
+	}
+	countDescribed(c, t, uint64(len(t.Metadata)))
+	return t, c.CountThread(id, 1, 0)
 }
 
-// Store writes a thread's row and returns it as callers see it, but without the summary, which only
-// reads return.
+// Store writes a thread's row and returns it as callers see it, but without the summary and the
+// metadata, which only reads return: the result is kept for retries, and no quota counts it.
 func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
+	if err := describe(c, t); err != nil {
+		return agent.Thread{}, err
+	}
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.Progress.Index+c.MintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
 	t.Id = "" // the key has it
@@ -64,7 +69,11 @@ func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	c.Rows.Set(key, raw)
 	c.NotifyWatchers(key)
 	c.Changed(agent.ChangedThread, id, t.Rev)
-	return command.DecodeThread(t)
+	thread, err := command.DecodeThread(t)
+	if c.Level >= txn.OutcomeLevel {
+		thread.Metadata = nil
+	}
+	return thread, err
 }
 
 // Append runs append_thread.
@@ -142,7 +151,7 @@ func renewThread(c *txn.Tx, t *logpb.ThreadMeta, metadata agent.JSON) {
 	}
 	t.CreatedAt = c.Progress.Wall
 	if len(metadata) > 0 {
-		t.Metadata = metadata
+		setMetadata(c, t, metadata)
 	}
 }
 
@@ -299,14 +308,14 @@ func Drop(c *txn.Tx, t *logpb.ThreadMeta) error {
 	c.Rows.Remove(kv.IncarnationKey(kv.KindSummary, c.Scope, t.Id, t.Incarnation))
 	c.NotifyWatchers(key)
 	c.Removed(agent.ChangedThread, t.Id)
-	c.AddUsage(-1, -int64(bytes))
+	c.AddUsage(-1, -int64(bytes+t.DescribedBytes))
 	if err := c.CountThread(t.Id, -1, -int64(txn.OwnEntries(t))); err != nil {
 		return err
 	}
 	if err := unpinSegments(c, t, t.Segments); err != nil {
 		return err
 	}
-	return reclaim(c, t.Id, t.Incarnation)
+	return reclaim(c, t.Id, t.Incarnation, t.Rev)
 }
 
 // bytesFrom returns the bytes of the thread's own entries from seq on.

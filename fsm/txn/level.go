@@ -47,3 +47,15 @@ const AskedAgainLevel = 9
 // TimerQueueLevel is the feature level from which on timers have a queue of their own, so that many
 // rows that expire do not delay them.
 const TimerQueueLevel = 9
+
+// WholeBytesLevel is the feature level from which on a scope's bytes count the metadata and the
+// summaries of threads, and the entries that only forks read.
+const WholeBytesLevel = 9
+
+// KeptPolicyLevel is the feature level from which on the deletion of a scope keeps the scope's own
+// policy, unless the caller is the root token's or has none.
+const KeptPolicyLevel = 9
+
+// OutcomeLevel is the feature level from which on the results of writes lack the metadata of threads,
+// and a commit is refused if its results exceed agent.OutcomeBytesMax.
+const OutcomeLevel = 9

@@ -20,6 +20,16 @@ type ScopeState struct {
 	Changed bool
 }
 
+// EmptyScope returns the record of a scope whose data was deleted. It exists if the scope has a policy of
+// its own that is kept.
+func EmptyScope(s *agent.Scope, keep bool) ScopeState {
+	empty := ScopeState{Scope: agent.Scope{Name: s.Name}, Changed: true}
+	if keep && ownPolicy(s) {
+		empty.Exists, empty.CreatedAt, empty.Policy, empty.OwnPolicy = true, s.CreatedAt, s.Policy, s.OwnPolicy
+	}
+	return empty
+}
+
 // OpenScope makes a working copy of the commit's scope.
 func (c *Tx) OpenScope() error {
 	state, ok := c.Scopes[c.Scope]
@@ -103,14 +113,17 @@ func Saturate(n uint64, by int64) uint64 {
 // Policy returns the policy that applies to the commit's scope.
 func (c *Tx) Policy() agent.Policy { return PolicyOf(&c.Record.Scope, c.Defaults) }
 
-// PolicyOf returns the policy that applies to a stored scope: its own, or the default. A policy that
-// was set below LimitsLevel is not marked as the scope's own.
+// PolicyOf returns the policy that applies to a stored scope: its own, or the default.
 func PolicyOf(s *agent.Scope, defaults agent.Policy) agent.Policy {
-	if s.OwnPolicy || s.Policy != (agent.Policy{}) {
+	if ownPolicy(s) {
 		return s.Policy
 	}
 	return defaults
 }
+
+// ownPolicy reports whether a stored scope has a policy of its own. One that was set below LimitsLevel is
+// not marked as such.
+func ownPolicy(s *agent.Scope) bool { return s.OwnPolicy || s.Policy != (agent.Policy{}) }
 
 // StoreScopes writes the scopes that the entry has changed.
 func (b *Entry) StoreScopes() error {

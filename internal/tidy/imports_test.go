@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 	"fsm/memory":              noun("recall", "storage"),
 	"fsm/metadata":            noun("fsm/checkpoint"),
 	"fsm/rule":                noun("agent/layout", "storage"),
-	"fsm/scoperow":            noun("fsm/checkpoint", "fsm/conversation", "fsm/session", "fsm/value"),
+	"fsm/scoperow":            noun("fsm/checkpoint", "fsm/conversation", "fsm/session", "fsm/thread", "fsm/value"),
 	"fsm/watch":               {"fsm/erasure", "fsm/kv"},
 	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),

@@ -1039,24 +1039,25 @@ func (x *Outcome) GetRefusal() *op.Error {
 
 // ThreadMeta is a thread's row, and part of results.
 type ThreadMeta struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Rev           uint64                 `protobuf:"varint,3,opt,name=rev,proto3" json:"rev,omitempty"`
-	Head          []byte                 `protobuf:"bytes,4,opt,name=head,proto3" json:"head,omitempty"`
-	Floor         uint64                 `protobuf:"varint,5,opt,name=floor,proto3" json:"floor,omitempty"`
-	FloorHead     []byte                 `protobuf:"bytes,6,opt,name=floor_head,json=floorHead,proto3" json:"floor_head,omitempty"` // the chain's value at the floor
-	Summary       []byte                 `protobuf:"bytes,7,opt,name=summary,proto3" json:"summary,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,10,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	ForkedFrom    *ForkPoint             `protobuf:"bytes,11,opt,name=forked_from,json=forkedFrom,proto3" json:"forked_from,omitempty"`
-	Segments      []*Segment             `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`                     // the threads whose rows hold this thread's entries, in seq order; empty if all are its own
-	Bytes         uint64                 `protobuf:"varint,13,opt,name=bytes,proto3" json:"bytes,omitempty"`                          // of its own rows
-	ChosenIds     bool                   `protobuf:"varint,14,opt,name=chosen_ids,json=chosenIds,proto3" json:"chosen_ids,omitempty"` // some entry has an id that its caller chose
-	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 means never
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Id             string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Incarnation    uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Rev            uint64                 `protobuf:"varint,3,opt,name=rev,proto3" json:"rev,omitempty"`
+	Head           []byte                 `protobuf:"bytes,4,opt,name=head,proto3" json:"head,omitempty"`
+	Floor          uint64                 `protobuf:"varint,5,opt,name=floor,proto3" json:"floor,omitempty"`
+	FloorHead      []byte                 `protobuf:"bytes,6,opt,name=floor_head,json=floorHead,proto3" json:"floor_head,omitempty"` // the chain's value at the floor
+	Summary        []byte                 `protobuf:"bytes,7,opt,name=summary,proto3" json:"summary,omitempty"`
+	CreatedAt      int64                  `protobuf:"varint,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	UpdatedAt      int64                  `protobuf:"varint,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Metadata       []byte                 `protobuf:"bytes,10,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	ForkedFrom     *ForkPoint             `protobuf:"bytes,11,opt,name=forked_from,json=forkedFrom,proto3" json:"forked_from,omitempty"`
+	Segments       []*Segment             `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`                                    // the threads whose rows hold this thread's entries, in seq order; empty if all are its own
+	Bytes          uint64                 `protobuf:"varint,13,opt,name=bytes,proto3" json:"bytes,omitempty"`                                         // of its own rows
+	ChosenIds      bool                   `protobuf:"varint,14,opt,name=chosen_ids,json=chosenIds,proto3" json:"chosen_ids,omitempty"`                // some entry has an id that its caller chose
+	DescribedBytes uint64                 `protobuf:"varint,15,opt,name=described_bytes,json=describedBytes,proto3" json:"described_bytes,omitempty"` // of its metadata and its summary, as its scope counts them; 0 if it does not count them yet
+	ExpiresAt      int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`                // 0 means never
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ThreadMeta) Reset() {
@@ -1185,6 +1186,13 @@ func (x *ThreadMeta) GetChosenIds() bool {
 		return x.ChosenIds
 	}
 	return false
+}
+
+func (x *ThreadMeta) GetDescribedBytes() uint64 {
+	if x != nil {
+		return x.DescribedBytes
+	}
+	return 0
 }
 
 func (x *ThreadMeta) GetExpiresAt() int64 {
@@ -1596,7 +1604,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x122\n" +
 	"\aresults\x18\x03 \x03(\v2\x18.dormouse.op.v1.OpResultR\aresults\x12/\n" +
-	"\arefusal\x18\x04 \x01(\v2\x15.dormouse.op.v1.ErrorR\arefusal\"\xd4\x03\n" +
+	"\arefusal\x18\x04 \x01(\v2\x15.dormouse.op.v1.ErrorR\arefusal\"\xfd\x03\n" +
 	"\n" +
 	"ThreadMeta\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -1618,7 +1626,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\bsegments\x18\f \x03(\v2\x18.dormouse.log.v1.SegmentR\bsegments\x12\x14\n" +
 	"\x05bytes\x18\r \x01(\x04R\x05bytes\x12\x1d\n" +
 	"\n" +
-	"chosen_ids\x18\x0e \x01(\bR\tchosenIds\x12\x1d\n" +
+	"chosen_ids\x18\x0e \x01(\bR\tchosenIds\x12'\n" +
+	"\x0fdescribed_bytes\x18\x0f \x01(\x04R\x0edescribedBytes\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18P \x01(\x03R\texpiresAt\"W\n" +
 	"\tForkPoint\x12\x16\n" +

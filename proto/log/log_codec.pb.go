@@ -898,6 +898,7 @@ func (m *ThreadMeta) EncodedSize() int {
 	}
 	n += protocode.SizeInt(13, m.Bytes)
 	n += protocode.SizeBool(14, m.ChosenIds)
+	n += protocode.SizeInt(15, m.DescribedBytes)
 	n += protocode.SizeInt(80, m.ExpiresAt)
 	return n
 }
@@ -910,6 +911,7 @@ func (m *ThreadMeta) EncodeBackward(b []byte) int {
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
 	i = protocode.PutInt(b, i, 80, m.ExpiresAt)
+	i = protocode.PutInt(b, i, 15, m.DescribedBytes)
 	i = protocode.PutBool(b, i, 14, m.ChosenIds)
 	i = protocode.PutInt(b, i, 13, m.Bytes)
 	for _, v := range slices.Backward(m.Segments) {
@@ -969,6 +971,8 @@ func (m *ThreadMeta) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Bytes)
 		case 14:
 			err = f.Bool(&m.ChosenIds)
+		case 15:
+			err = protocode.Int(&f, &m.DescribedBytes)
 		case 80:
 			err = protocode.Int(&f, &m.ExpiresAt)
 		default:

@@ -6842,7 +6842,8 @@ export interface components {
             id: string;
             /** Format: int64 */
             incarnation: number;
-            metadata: {
+            /** @description Not in the result of a write, except of a fork: read the thread */
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -7739,7 +7740,8 @@ export interface components {
             id: string;
             /** Format: int64 */
             incarnation: number;
-            metadata: {
+            /** @description Not in the result of a write, except of a fork: read the thread */
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -7783,7 +7785,8 @@ export interface components {
             id: string;
             /** Format: int64 */
             incarnation: number;
-            metadata: {
+            /** @description Not in the result of a write, except of a fork: read the thread */
+            metadata?: {
                 [key: string]: unknown;
             };
             /**
@@ -11473,7 +11476,6 @@ export interface operations {
                      *           "head": "a8f4a20ed81a10bd5da580ff214cf41e6aabbf635a986d4414f876b8072799da",
                      *           "id": "chat-1",
                      *           "incarnation": 4,
-                     *           "metadata": {},
                      *           "op": "append_thread",
                      *           "rev": 2,
                      *           "stats": {
