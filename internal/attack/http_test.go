@@ -201,7 +201,7 @@ func TestCommitsAndReadsOfAnotherScopeAreForbiddenOneByOne(t *testing.T) {
 	_, mine := a.token("mine", 0, on("mine", agent.ScopeVerbs()...))
 	before := a.dump()
 	for name := range document.OpTypes() {
-		body := fmt.Sprintf(`{"ops":[{"op":%q%s}]}`, name, map[string]string{"put_checkpoint": `,"key":"x","state":{}`, "index_metadata": `,"keys":[]`}[name])
+		body := fmt.Sprintf(`{"ops":[{"op":%q%s}]}`, name, map[string]string{"put_checkpoint": `,"key":"x","state":{}`, "index_metadata": `,"keys":[]`, "set_ttl": `,"ttl_ms":0`}[name])
 		if name == "put_token" {
 			body = fmt.Sprintf(`{"ops":[{"op":"put_token","principal":"x","hash":%q,"grants":[{"scopes":["theirs"],"verbs":["read"]}]}]}`, strings.Repeat("ab", 32))
 		}

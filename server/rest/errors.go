@@ -32,6 +32,11 @@ func (f *api) refuseOp(w *writer, err error, numbered bool) {
 	if p.Status == http.StatusInternalServerError {
 		f.options.Logger.Error("a request failed", "operation", w.operation, "error", err)
 	}
+	switch p.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests: // the node reads no body for these
+	default:
+		w.drain()
+	}
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

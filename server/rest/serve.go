@@ -43,6 +43,10 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.options.Node != "" {
 		out.set(headerNode, f.options.Node)
 	}
+	if r.ContentLength != 0 {
+		out.expectBody(r.ContentLength)
+		out.unread = drainable(r)
+	}
 	if err := f.checkHost(r); err != nil {
 		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), err)
 		f.refuse(out, err)
@@ -67,9 +71,6 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out.set("Cache-Control", "no-store") // revisions start again with each incarnation: an ETag is no reason to reuse an answer
 	out.set("X-Content-Type-Options", "nosniff")
-	if r.ContentLength != 0 {
-		out.expectBody(r.ContentLength)
-	}
 	r = withSlashIDs(r)
 	if err := admit(r); err != nil {
 		f.refuse(out, err)

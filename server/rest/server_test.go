@@ -104,6 +104,33 @@ func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
 	})
 }
 
+// TestARefusalWaitsForItsBody sends bodies that no call reads whole, and then reads the answer, on one connection: the
+// server must read the bodies.
+func TestARefusalWaitsForItsBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		conn := k.serve()()
+		in := bufio.NewReader(conn)
+		large := strings.Repeat("x", 8<<20)
+		for _, c := range []struct {
+			request string
+			status  int
+		}{
+			{"PUT /v1/nothing HTTP/1.1\nHost: x\nContent-Type: text/plain\n", 404},
+			{"PUT /v1/values/a HTTP/1.1\nHost: x\nContent-Type: text/plain\n", 413},
+			{"PUT /v1/checkpoints/a HTTP/1.1\nHost: x\nContent-Type: text/plain\n", 415},
+		} {
+			if status, body := exchange(t, conn, in, fmt.Sprintf("%sContent-Length: %d\n\n%s", c.request, len(large), large)); status != c.status {
+				t.Errorf("%s: %d %s", c.request, status, body)
+			}
+		}
+		asked := "PUT /v1/nothing HTTP/1.1\nHost: x\nContent-Type: text/plain\nExpect: 100-continue\nContent-Length: 9000000\n\n"
+		if status, body := exchange(t, conn, in, asked); status != 404 { // the client has sent no body
+			t.Errorf("%d %s", status, body)
+		}
+	})
+}
+
 // The write deadline of an answer must be cleared: it would end the next answer on the same
 // connection.
 func TestAConnectionThatRestedIsStillAnswered(t *testing.T) {

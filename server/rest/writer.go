@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -19,6 +20,7 @@ type writer struct {
 	from      string        // the caller's name; see caller
 	work      *budget.Work  // of a read, until its answer is counted; nil if it is none
 	bodied    bool          // the request has a body
+	unread    io.Reader     // what has not been read of the body; nil if a refusal does not wait for it
 	began     time.Time     // when the request with the body began
 	compress  bool          // answers may be compressed
 	coding    string        // that the client accepts; "" means none
@@ -84,6 +86,28 @@ func (w *writer) extend() {
 func (w *writer) expectBody(announced int64) {
 	w.bodied, w.began = true, time.Now()
 	w.expectMore(max(0, announced))
+}
+
+// drainBytesMax is how much of a body is read that the call did not read: more than the largest body.
+const drainBytesMax = 16 << 20
+
+// drainable returns the body of a request that drain reads; nil for none. A stream of HTTP/2 is answered without
+// its body, and so is a client that waits for the answer before it sends its body.
+func drainable(r *http.Request) io.Reader {
+	if r.ContentLength > drainBytesMax || r.ProtoMajor != 1 || r.Header.Get("Expect") != "" {
+		return nil
+	}
+	return r.Body
+}
+
+// drain reads the rest of the body before a refusal, within the deadline of the body. net/http reads little of it and
+// closes the connection, and many clients read no answer before they have sent the whole body: they would see a lost
+// connection in place of the refusal.
+func (w *writer) drain() {
+	if w.unread != nil {
+		_, _ = io.CopyN(io.Discard, w.unread, drainBytesMax)
+		w.unread = nil
+	}
 }
 
 // expectMore extends the deadline of the body for bytes, as many as the client may send until then.

@@ -122,13 +122,15 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await other.get_items(), [item(2)])
         self.assertEqual(await other.pop_item(), item(2))
 
-    async def test_a_long_history_is_read_whole_and_too_many_items_at_once_are_refused(self):
+    async def test_a_long_history_is_read_whole_and_too_many_bytes_at_once_are_refused(self):
         session = self.session()
         for part in range(3):
             await session.add_items([item(part * 1000 + n) for n in range(1000)])
         self.assertEqual(await self.session().get_items(), [item(n) for n in range(3000)])
         with self.assertRaises(RefusedError):
-            await session.add_items([item(n) for n in range(1025)])
+            await session.add_items([{"text": "x" * (3 << 20)} for _ in range(3)])
+        await session.add_items([item(3000 + n) for n in range(1025)])
+        self.assertEqual(await self.session().get_items(), [item(n) for n in range(4025)])
 
     def test_the_example_of_the_readme_runs(self):
         example = re.search(r"```python\n(.*?)```", (pathlib.Path(__file__).parents[1] / "README.md").read_text(), re.S)
