@@ -38,8 +38,8 @@ func (j *JSON) UnmarshalJSON(raw []byte) error {
 var emptyObject = JSON(compactjson.Object)
 
 // Compact checks that raw is one JSON value and removes its insignificant white space;
-// everything else stays as written. Duplicate member names, invalid UTF-8, nesting
-// deeper than JSONDepthMax and numbers beyond a double are invalid.
+// everything else stays as written. Duplicate member names, invalid UTF-8 and nesting
+// deeper than JSONDepthMax are invalid.
 //
 // If raw is compact already, the result shares its memory; Compact never writes to
 // raw.

@@ -85,7 +85,6 @@ var entryClaims = []claim{
 			{Payload: agent.JSON("\"\xff\"")},
 			{Payload: agent.JSON("{\"a\":\"\xff\"}")},
 			{Payload: agent.JSON(`{"a":1,"a":2}`)},
-			{Payload: agent.JSON(`{"a":[1E400]}`)},
 			{Refs: agent.JSON(`{"a":"\ud800"}`)},
 			{Payload: agent.JSON(strings.Repeat(`{"a":`, agent.JSONDepthMax+1) + "1" + strings.Repeat("}", agent.JSONDepthMax+1))},
 		} {
@@ -97,7 +96,7 @@ var entryClaims = []claim{
 
 	{"S-21_payloads_come_back_as_they_went_in", func(k *kit) {
 		payloads := []string{
-			`{}`, `{"z":1,"a":2}`, `{"n":18446744073709551615,"m":-9223372036854775808}`, `{"f":[1.0,1,0.1e-7,1E40]}`,
+			`{}`, `{"z":1,"a":2}`, `{"n":18446744073709551615,"m":-9223372036854775808}`, `{"f":[1.0,1,0.1e-7,1E400]}`,
 			`{"html":"<script>&amp;</script>"}`, `{"u":"\u2028\u2029 \u0000 é 😀 \ud83d\ude00"}`, `{"":{"":[[],{},null]}}`,
 			strings.Repeat(`{"a":`, agent.JSONDepthMax-1) + "{}" + strings.Repeat("}", agent.JSONDepthMax-1),
 		}

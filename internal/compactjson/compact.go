@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -22,20 +21,16 @@ var Object = []byte("{}")
 var ErrSeveral = errors.New("there is more than one JSON value: send exactly one")
 
 // Compact checks that raw is one JSON value and removes its insignificant white space;
-// everything else stays as written. Duplicate member names, invalid UTF-8, nesting
-// deeper than DepthMax and numbers beyond a double are errors: many parsers refuse such
-// numbers, and others read them as infinite.
+// everything else stays as written. Duplicate member names, invalid UTF-8 and nesting
+// deeper than DepthMax are errors.
 //
 // If raw is compact already, the result shares its memory; Compact never writes to
 // raw.
 func Compact(raw []byte) ([]byte, error) {
 	// Scan first: it bounds the depth before the recursive check.
-	loose, depth, infinite := scan(raw)
+	loose, depth := scan(raw)
 	if depth > DepthMax {
 		return nil, fmt.Errorf("JSON is nested deeper than %d levels: flatten it", DepthMax)
-	}
-	if infinite != nil {
-		return nil, fmt.Errorf("the number %.40s is beyond a double, whose largest is about 1.8e308: send it as a string", infinite)
 	}
 	if !jsontext.Value(raw).IsValid() {
 		return nil, invalidJSON(raw)
@@ -46,9 +41,9 @@ func Compact(raw []byte) ([]byte, error) {
 	return raw[:len(raw):len(raw)], nil
 }
 
-// scan reports whether raw has white space outside of strings, and how deep it nests. infinite is
-// a number beyond a double, nil if there is none. raw need not be valid.
-func scan(raw []byte) (loose bool, depth int, infinite []byte) {
+// scan reports whether raw has white space outside of strings, and how deep it nests.
+// raw need not be valid.
+func scan(raw []byte) (loose bool, depth int) {
 	level := 0
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
@@ -61,39 +56,9 @@ func scan(raw []byte) (loose bool, depth int, infinite []byte) {
 			level--
 		case ' ', '\t', '\n', '\r':
 			loose = true
-		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			end := numberEnd(raw, i)
-			if infinite == nil && beyondDouble(raw[i:end]) {
-				infinite = raw[i:end]
-			}
-			i = end - 1
 		}
 	}
-	return loose, depth, infinite
-}
-
-// numberEnd returns the index after the number that has a digit at start.
-func numberEnd(raw []byte, start int) int {
-	for i := start; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case '0' <= c && c <= '9', c == '.', c == 'e', c == 'E', c == '+', c == '-':
-		default:
-			return i
-		}
-	}
-	return len(raw)
-}
-
-// doubleDigits is the number of digits of the largest double.
-const doubleDigits = 309
-
-// beyondDouble reports whether a number without its sign is larger than the largest double.
-func beyondDouble(number []byte) bool {
-	if len(number) < doubleDigits && bytes.IndexByte(number, 'e') < 0 && bytes.IndexByte(number, 'E') < 0 {
-		return false
-	}
-	_, err := strconv.ParseFloat(string(number), 64)
-	return errors.Is(err, strconv.ErrRange)
+	return loose, depth
 }
 
 // squeeze copies valid JSON without the white space between its tokens.

@@ -25,6 +25,12 @@ defmodule Dormouse.JSONTest do
     assert message =~ "no UTF-8"
   end
 
+  test "a number beyond a float keeps its text" do
+    text = ~s({"n":[-1e400,1.5E+999,1e308]})
+    assert {:ok, %{"n" => [%JSON.Number{text: "-1e400"}, %JSON.Number{text: "1.5E+999"}, 1.0e308]} = value} = JSON.decode(text)
+    assert JSON.encode(%{value | "n" => Enum.take(value["n"], 2)}) == {:ok, ~s({"n":[-1e400,1.5E+999]})}
+  end
+
   test "what is no JSON is an error" do
     for text <- [
           "",
@@ -48,7 +54,6 @@ defmodule Dormouse.JSONTest do
           "1 2",
           "[",
           "{",
-          "1e999",
           "\"\\"
         ] do
       assert {:error, %JSON.Error{}} = JSON.decode(text), text

@@ -2,8 +2,8 @@ defmodule Dormouse.JSON do
   @moduledoc """
   JSON as a node takes and gives it.
 
-  Objects are maps with string keys, and `null` is `nil`. Strings that are no UTF-8 are repaired with
-  U+FFFD or refused.
+  Objects are maps with string keys, and `null` is `nil`. A number beyond a float, such as `1e400`, is a
+  `Dormouse.JSON.Number`. Strings that are no UTF-8 are repaired with U+FFFD or refused.
   """
 
   @depth_max 512
@@ -11,6 +11,13 @@ defmodule Dormouse.JSON do
   defmodule Error do
     @moduledoc "A term that JSON cannot hold, or a text that is no JSON."
     defexception [:message]
+  end
+
+  defmodule Number do
+    @moduledoc "A number beyond a float, as its text. `encode/2` writes it as it was read."
+    @enforce_keys [:text]
+    defstruct [:text]
+    @type t :: %__MODULE__{text: String.t()}
   end
 
   @doc "Returns the deepest nesting that `decode/1` and `encode/2` take."
@@ -69,6 +76,7 @@ defmodule Dormouse.JSON do
   defp value(term, invalid, _depth) when is_atom(term), do: string(Atom.to_string(term), invalid)
   defp value(term, _invalid, _depth) when is_integer(term), do: Integer.to_string(term)
   defp value(term, _invalid, _depth) when is_float(term), do: Float.to_string(term)
+  defp value(%Number{text: text}, _invalid, _depth), do: text
 
   defp value(term, invalid, depth) when is_list(term) do
     [?[, term |> Enum.map(&value(&1, invalid, depth - 1)) |> Enum.intersperse(?,), ?]]
@@ -223,12 +231,12 @@ defmodule Dormouse.JSON do
 
     if fraction == "" and exponent == "",
       do: {String.to_integer(whole), rest},
-      else: {float(whole, if(fraction == "", do: ".0", else: fraction), exponent), rest}
+      else: {float(whole, if(fraction == "", do: ".0", else: fraction), exponent) || %Number{text: all}, rest}
   end
 
   defp float(whole, fraction, exponent) do
     String.to_float(whole <> fraction <> exponent)
   rescue
-    ArgumentError -> fail("the number #{whole}#{fraction}#{exponent} is too large")
+    ArgumentError -> nil
   end
 end
