@@ -212,3 +212,38 @@ func TestAScopeTakesItsErasuresAlong(t *testing.T) {
 	}
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "m", Content: "unsealed"})
 }
+
+// A session that is assigned to an agent after its erasure stays, with its data, even if it was created
+// before and the removal is still going on.
+func TestASessionThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.settled()
+	do[*agent.SessionResult](r, &agent.PutSession{Session: "zz", Agent: "other"})
+	do[*agent.SessionResult](r, &agent.PutSession{Session: "b", Agent: "other"})
+	beginErasure(r)
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "many"}); got.Complete() {
+		t.Fatal("erased at once")
+	}
+	revision := uint64(1)
+	for _, id := range []string{"b", "zz"} { // before and after those that are left to remove
+		do[*agent.SessionResult](r, &agent.PutSession{Session: id, Agent: "many", IfRevision: &revision, Spec: agent.JSON(`{"mine":1}`)})
+	}
+	check := func() {
+		t.Helper()
+		for _, id := range []string{"b", "zz"} {
+			if got := read[*agent.Session](r, &agent.GetSession{Session: id}); got.Agent != "many" || string(got.Spec) != `{"mine":1}` {
+				t.Fatalf("session %q: %+v", id, got)
+			}
+		}
+	}
+	check()
+	r.settled()
+	check()
+	if got := read[*agent.Erasure](r, &agent.GetErasure{Agent: "many"}); !got.Complete() || got.Sessions != 600 {
+		t.Fatalf("the receipt says %+v", got)
+	}
+	do[*agent.Erasure](r, &agent.EraseAgent{Agent: "many"}) // a later erasure takes them
+	r.settled()
+	r.missing(agent.CodeNotFound, &agent.GetSession{Session: "b"})
+}

@@ -199,7 +199,7 @@ func (e *Erasure) each(index string, next *string, rows int, visit func(id strin
 
 func (e *Erasure) clearSession(id string) (rows int, err error) {
 	s, err := session.LoadStored(e.Tx, id)
-	if err != nil || s.Incarnation() == 0 || s.Row.Incarnation > e.row.Incarnation {
+	if err != nil || s.Incarnation() == 0 || txn.SessionNamedSince(s.Row) > e.row.Incarnation {
 		return 0, err
 	}
 	return sessionRows(s.Row), e.session(s)

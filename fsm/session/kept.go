@@ -176,7 +176,7 @@ func clearGone(c *txn.Tx, s *Session) error {
 	if err != nil {
 		return err
 	}
-	if below, _ := txn.DecodeErasureMark(raw); s.Row.Incarnation >= below {
+	if below, _ := txn.DecodeErasureMark(raw); txn.SessionNamedSince(s.Row) >= below {
 		return Drop(c, s)
 	}
 	return c.Eraser.EraseSession(c, s.Id)

@@ -124,6 +124,9 @@ func fillSession(c *txn.Tx, s *Session, op *agent.PutSession, body *logpb.Sessio
 		return err
 	}
 	row := s.Row
+	if row.Agent != "" && row.Agent != op.Agent && c.Level >= txn.NamedLevel {
+		row.Named = c.NewIncarnation() // an erasure of the agent that began before leaves it
+	}
 	settings := op.SettingsWithDefaults(agent.SessionMode(row.Mode))
 	row.Agent, row.Settings = op.Agent, ops.SessionSettingsToProto(&settings)
 	next := &logpb.SessionBody{

@@ -18,8 +18,11 @@ func SessionGone(rows kv.Reader, scope string, row *logpb.SessionRow, wall int64
 	}
 	raw, err := rows.Get(kv.IDKey(kv.KindErasing, scope, row.Agent))
 	below, _ := DecodeErasureMark(raw)
-	return row.Incarnation < below, err
+	return SessionNamedSince(row) < below, err
 }
+
+// SessionNamedSince returns the incarnation number at which a session was assigned to its agent.
+func SessionNamedSince(row *logpb.SessionRow) uint64 { return max(row.Incarnation, row.Named) }
 
 // EncodeErasureMark encodes the mark of an erased agent: its sessions below an incarnation are
 // erased, and so are its conversations if the receipt counts them.

@@ -56,6 +56,9 @@ const WholeBytesLevel = 9
 // policy, unless the caller is the root token's or has none.
 const KeptPolicyLevel = 9
 
+// NamedLevel is the feature level from which on a session records when it was assigned to its agent.
+const NamedLevel = 9
+
 // OutcomeLevel is the feature level from which on the results of writes lack the metadata of threads,
 // and a commit is refused if its results exceed agent.OutcomeBytesMax.
 const OutcomeLevel = 9

@@ -322,6 +322,7 @@ type SessionRow struct {
 	Turn                 *TurnStart             `protobuf:"bytes,27,opt,name=turn,proto3" json:"turn,omitempty"`                                // of a turn that can be rolled back
 	ReviewsEnd           uint64                 `protobuf:"varint,28,opt,name=reviews_end,json=reviewsEnd,proto3" json:"reviews_end,omitempty"` // the ordinal of the next review
 	Settings             *op.SessionSettings    `protobuf:"bytes,29,opt,name=settings,proto3" json:"settings,omitempty"`
+	Named                uint64                 `protobuf:"varint,221,opt,name=named,proto3" json:"named,omitempty"`                         // when it was assigned to its agent, if after its creation; comparable with incarnations
 	ExpiresAt            int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 means never
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -523,6 +524,13 @@ func (x *SessionRow) GetSettings() *op.SessionSettings {
 		return x.Settings
 	}
 	return nil
+}
+
+func (x *SessionRow) GetNamed() uint64 {
+	if x != nil {
+		return x.Named
+	}
+	return 0
 }
 
 func (x *SessionRow) GetExpiresAt() int64 {
@@ -1149,7 +1157,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"turn_state\x18\a \x01(\fR\tturnState\x12\x1a\n" +
 	"\bmetadata\x18\b \x01(\fR\bmetadata\x12\x0e\n" +
-	"\x02at\x18\t \x01(\x03R\x02at\"\xb9\a\n" +
+	"\x02at\x18\t \x01(\x03R\x02at\"\xd0\a\n" +
 	"\n" +
 	"SessionRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -1179,7 +1187,8 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\x04turn\x18\x1b \x01(\v2\x1a.dormouse.log.v1.TurnStartR\x04turn\x12\x1f\n" +
 	"\vreviews_end\x18\x1c \x01(\x04R\n" +
 	"reviewsEnd\x12;\n" +
-	"\bsettings\x18\x1d \x01(\v2\x1f.dormouse.op.v1.SessionSettingsR\bsettings\x12\x1d\n" +
+	"\bsettings\x18\x1d \x01(\v2\x1f.dormouse.op.v1.SessionSettingsR\bsettings\x12\x15\n" +
+	"\x05named\x18\xdd\x01 \x01(\x04R\x05named\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18P \x01(\x03R\texpiresAtJ\x04\b\x04\x10\x05J\x04\b\n" +
 	"\x10\vJ\x04\b\x13\x10\x16\"[\n" +

@@ -272,6 +272,7 @@ func (m *SessionRow) EncodedSize() int {
 		n += protocode.SizeMessage(29, m.Settings.EncodedSize())
 	}
 	n += protocode.SizeInt(80, m.ExpiresAt)
+	n += protocode.SizeInt(221, m.Named)
 	return n
 }
 
@@ -282,6 +283,7 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 221, m.Named)
 	i = protocode.PutInt(b, i, 80, m.ExpiresAt)
 	if m.Settings != nil {
 		i = protocode.PutMessage(b, m.Settings.EncodeBackward(b[:i]), i, 29)
@@ -380,6 +382,8 @@ func (m *SessionRow) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = protocode.Sub(&f, &m.Settings)
 		case 80:
 			err = protocode.Int(&f, &m.ExpiresAt)
+		case 221:
+			err = protocode.Int(&f, &m.Named)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
