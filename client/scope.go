@@ -143,7 +143,7 @@ func (s Scope) IndexMetadata(ctx context.Context, keys ...string) (agent.Scope, 
 	return r.Scope, nil
 }
 
-// DeleteScope deletes the scope and its contents. A policy of the scope's own stays.
+// DeleteScope deletes the scope and its contents. A policy of its own may stay: see agent.KeepsPolicy.
 func (s Scope) DeleteScope(ctx context.Context) error {
 	_, err := do[*agent.DeleteResult](ctx, s.target, &agent.DeleteScope{})
 	return err

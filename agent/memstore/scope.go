@@ -167,8 +167,8 @@ func (s *scope) countNouns() {
 	}
 }
 
-// count updates the usage of the scope. Entries that only forks still read do not count, as they do in
-// the state machine.
+// count updates the usage of the scope. Entries that only forks still read do not count here; the state
+// machine counts them.
 func (s *scope) count() {
 	s.countNouns()
 	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) +
