@@ -205,7 +205,7 @@ func (d *description) documentAnswer(rt *route, status int) *huma.Response {
 		answer.Headers["ETag"] = &huma.Header{Description: "The revision (a thread's rev) in quotes, if what is answered has one", Schema: &anyString}
 	}
 	if rt.id == "get-value" || rt.id == "read-file" {
-		answer.Headers[headerIncarnation] = &huma.Header{Description: "Of a value: the life that the revision counts in, for if_incarnation", Schema: &wholeNumber}
+		answer.Headers[headerIncarnation] = &huma.Header{Description: "The incarnation of the value, in which its revisions count; for if_incarnation", Schema: &wholeNumber}
 	}
 	switch {
 	case rt.answers != nil:

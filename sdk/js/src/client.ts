@@ -39,11 +39,11 @@ export interface Value {
   bytes: Uint8Array
   contentType: string
   revision: number
-  /** The life of the key in which revisions count; 0 from a node that does not tell it. */
+  /** The incarnation in which revisions count: a key that is deleted and written again has a new one. 0 from a node of an older version. */
   incarnation: number
 }
 
-/** What a write of a value builds on: a revision counts in one life of its key. */
+/** What a write of a value builds on. A revision counts in one incarnation of its key. */
 export interface Precondition {
   ifRevision?: number
   ifIncarnation?: number

@@ -12857,7 +12857,7 @@ export interface operations {
                     "Dormouse-Age-Ms"?: number;
                     /** @description The cluster that served it; send it back to refuse the nodes of any other */
                     "Dormouse-Cluster"?: string;
-                    /** @description Of a value: the life that the revision counts in, for if_incarnation */
+                    /** @description The incarnation of the value, in which its revisions count; for if_incarnation */
                     "Dormouse-Incarnation"?: number;
                     /** @description The log index that the answer is of, or the newest that this node has applied */
                     "Dormouse-Index"?: number;
@@ -20376,7 +20376,7 @@ export interface operations {
                     "Dormouse-Age-Ms"?: number;
                     /** @description The cluster that served it; send it back to refuse the nodes of any other */
                     "Dormouse-Cluster"?: string;
-                    /** @description Of a value: the life that the revision counts in, for if_incarnation */
+                    /** @description The incarnation of the value, in which its revisions count; for if_incarnation */
                     "Dormouse-Incarnation"?: number;
                     /** @description The log index that the answer is of, or the newest that this node has applied */
                     "Dormouse-Index"?: number;

@@ -26,7 +26,7 @@ class Value:
     data: bytes
     content_type: str
     revision: int
-    incarnation: int = 0  # the life of the key in which revisions count; 0 from a node that does not tell it
+    incarnation: int = 0  # in which revisions count; 0 from a node of an older version
 
 
 @dataclass(frozen=True)

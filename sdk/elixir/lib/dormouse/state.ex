@@ -3,7 +3,7 @@ defmodule Dormouse.Values do
 
   @enforce_keys [:data, :content_type, :revision]
   defstruct [:data, :content_type, :revision, incarnation: 0]
-  @typedoc "A value. The incarnation is the life of the key in which revisions count; 0 from a node that does not tell it."
+  @typedoc "A value. Revisions count in one incarnation of a key; it is 0 from a node of an older version."
   @type t :: %__MODULE__{data: binary(), content_type: String.t(), revision: pos_integer(), incarnation: non_neg_integer()}
 
   @doc "Writes a value. It takes `:content_type`, `:ttl_ms`, `:if_revision` and `:on_exists` too."

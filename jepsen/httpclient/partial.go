@@ -38,11 +38,11 @@ func bareValue(a *answer, key string) (*agent.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the header ETag: %w", err)
 	}
-	life := a.header.Get("Dormouse-Incarnation")
-	if life == "" {
+	text := a.header.Get("Dormouse-Incarnation")
+	if text == "" {
 		return nil, ErrPartial
 	}
-	incarnation, err := strconv.ParseUint(life, 10, 64)
+	incarnation, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("the header Dormouse-Incarnation: %w", err)
 	}
