@@ -147,6 +147,8 @@ func TestAFollowerFarBehindIsSentASnapshotSim(t *testing.T) {
 			}
 		}
 		r := w.start(behind)
+		// A snapshot counts once Raft has answered the leader, and the node may be ready just before.
+		w.await(behind+" to have a snapshot", func() bool { return r.Group().Stats().Installs > 0 })
 		w.await(behind+" to serve", func() bool { return r.Ready() == nil })
 		if installs := r.Group().Stats().Installs; installs != 1 {
 			t.Errorf("%d snapshots were installed, want 1", installs)
