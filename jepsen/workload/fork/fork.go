@@ -309,30 +309,38 @@ func (s *forkSeen) thread(t agent.Thread) {
 	}
 }
 
+func (s *forkSeen) found(found agent.Found) {
+	switch found := found.(type) {
+	case *agent.Thread:
+		s.thread(*found)
+	case *agent.Entries:
+		for _, e := range found.Items {
+			s.Names = append(s.Names, workload.NameIn(e.Payload))
+		}
+	case *agent.Session:
+		s.Incarnation, s.Version = found.Incarnation, found.Revision
+		s.Names = []string{workload.NameIn(found.Conversation.AgentState)}
+		if l := found.Lineage; l != nil {
+			s.From = &origin{l.Session, l.Incarnation, l.Revision}
+		}
+	}
+}
+
 // read reads a whole thread, or a session.
 func (*fork) read(ctx context.Context, p *workload.Process, key string, in forkCall) (forkSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, in, func(ctx context.Context) (forkSeen, error) {
-		var read agent.Read = &agent.LoadEntries{Thread: in.ID, Limit: agent.EntriesLimitMax}
+		// A page of entries alone does not tell where its thread comes from.
+		reads := []agent.Read{&agent.GetThread{Thread: in.ID}, &agent.LoadEntries{Thread: in.ID, Limit: agent.EntriesLimitMax}}
 		if in.Session {
-			read = &agent.GetSession{Session: in.ID}
+			reads = []agent.Read{&agent.GetSession{Session: in.ID}}
 		}
-		index, answers, err := workload.FindAll(ctx, p, read)
+		index, answers, err := workload.FindAll(ctx, p, reads...)
 		if err != nil {
 			return forkSeen{}, err
 		}
 		out := forkSeen{Index: index}
-		switch found := answers[0].(type) {
-		case *agent.Entries:
-			out.thread(found.Thread)
-			for _, e := range found.Items {
-				out.Names = append(out.Names, workload.NameIn(e.Payload))
-			}
-		case *agent.Session:
-			out.Incarnation, out.Version = found.Incarnation, found.Revision
-			out.Names = []string{workload.NameIn(found.Conversation.AgentState)}
-			if l := found.Lineage; l != nil {
-				out.From = &origin{l.Session, l.Incarnation, l.Revision}
-			}
+		for _, found := range answers {
+			out.found(found)
 		}
 		return out, nil
 	})
