@@ -90,7 +90,12 @@ defmodule Dormouse.ClusterTest do
     assert Threads.entry_bytes(client, "t", "e0") == {:ok, data}
     assert {:ok, %{"content_type" => "image/png"}} = Threads.entry(client, "t", "e0")
     assert {:ok, _} = Values.put(client, "k", data)
-    assert Values.get(client, "k") == {:ok, %Values{data: data, content_type: "application/octet-stream", revision: 1}}
+    assert {:ok, %Values{data: ^data, content_type: "application/octet-stream", revision: 1, incarnation: first}} = Values.get(client, "k")
+
+    # A revision counts in one incarnation of the key.
+    assert {:ok, _} = Values.delete(client, "k", if_revision: 1, if_incarnation: first)
+    assert {:ok, _} = Values.put(client, "k", data)
+    assert {:error, %Refused{code: "deleted"}} = Values.put(client, "k", "late", if_revision: 1, if_incarnation: first)
   end
 
   test "bytes that are no UTF-8 arrive as the replacement character" do
