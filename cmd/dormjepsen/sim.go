@@ -120,9 +120,9 @@ type simDocument struct {
 	Missed    []string         `json:"missed,omitempty"`    // seeded bugs that kept runs did not find
 }
 
-// orders returns the runs to make.
-func (f simFlags) orders() ([]sim.Order, error) {
-	var all []sim.Order
+// orders returns the runs to make; of several for one seeded bug those up to the first that finds it.
+func (f simFlags) orders() ([][]sim.Order, error) {
+	var all [][]sim.Order
 	if f.kept != "" {
 		kept, err := sim.ReadKept(f.kept)
 		if err != nil {
@@ -135,7 +135,7 @@ func (f simFlags) orders() ([]sim.Order, error) {
 	for i := range f.runs {
 		order := f.order
 		order.Seed += uint64(i)
-		all = append(all, order)
+		all = append(all, []sim.Order{order})
 	}
 	return all, nil
 }
@@ -146,38 +146,24 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 	if err != nil {
 		return err
 	}
-	bugs := slices.ContainsFunc(orders, func(o sim.Order) bool { return o.Bug != "" })
+	bugs := slices.ContainsFunc(orders, func(tries []sim.Order) bool { return tries[0].Bug != "" })
 	program, err := a.simulator(ctx, f, bugs)
 	if err != nil {
 		return err
 	}
 	all := simDocument{Verdict: check.OK, Seeded: program.Seeded, Counts: map[string]int64{}}
-	for _, order := range orders {
-		first := ""
-		for again := range f.repeat {
-			d, err := program.Run(ctx, order, nil)
+	for _, tries := range orders {
+		for i, order := range tries {
+			found, err := a.repeat(ctx, program, f, order, &all, i == len(tries)-1)
 			if ctx.Err() != nil {
 				return verdict(all.Verdict, true)
 			}
 			if err != nil {
 				return err
 			}
-			a.tell("%s", simLine(d))
-			if again == 0 {
-				first = d.Hash
-			} else if d.Hash != first && !slices.Contains(all.Different, order.Seed) {
-				all.Different = append(all.Different, order.Seed)
+			if found {
+				break
 			}
-			if f.kept != "" && order.Bug != "" {
-				all.addBug(d)
-				continue
-			}
-			if len(d.Failed()) > 0 && f.repeat == 1 {
-				if d, err = a.failed(ctx, program, d, f); err != nil {
-					return err
-				}
-			}
-			all.add(d)
 		}
 	}
 	if len(all.Different) > 0 && all.Seeded {
@@ -187,6 +173,35 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 		return err
 	}
 	return verdict(all.Verdict, false)
+}
+
+// repeat makes a run as often as the flags say. found reports that a kept run found its seeded bug; last says that no
+// other seed is left for it.
+func (a *app) repeat(ctx context.Context, program sim.Program, f simFlags, order sim.Order, all *simDocument, last bool) (found bool, err error) {
+	first := ""
+	for again := range f.repeat {
+		d, err := program.Run(ctx, order, nil)
+		if err != nil {
+			return false, err
+		}
+		a.tell("%s", simLine(d))
+		if again == 0 {
+			first = d.Hash
+		} else if d.Hash != first && !slices.Contains(all.Different, order.Seed) {
+			all.Different = append(all.Different, order.Seed)
+		}
+		if f.kept != "" && order.Bug != "" {
+			found = all.addBug(d, last && again == f.repeat-1)
+			continue
+		}
+		if len(d.Failed()) > 0 && f.repeat == 1 {
+			if d, err = a.failed(ctx, program, d, f); err != nil {
+				return false, err
+			}
+		}
+		all.add(d)
+	}
+	return found, nil
 }
 
 // failed looks for a smaller run that fails, and keeps it.
@@ -229,14 +244,17 @@ func (s *simDocument) add(d sim.Document) {
 	s.spend(d)
 }
 
-// addBug adds a kept run with a seeded bug, which must fail.
-func (s *simDocument) addBug(d sim.Document) {
-	if len(d.Failed()) > 0 {
+// addBug adds a kept run with a seeded bug, and reports whether it failed. One of the runs for a bug must; last says
+// that this is the last one.
+func (s *simDocument) addBug(d sim.Document, last bool) (found bool) {
+	found = len(d.Failed()) > 0
+	if found {
 		s.Found = append(s.Found, d.Order.Bug)
-	} else {
+	} else if last {
 		s.Missed, s.Verdict = append(s.Missed, d.Order.Bug), check.Violation
 	}
 	s.spend(d)
+	return found
 }
 
 // spend adds what a run took and met.

@@ -15,12 +15,15 @@ func TestAKeptRunMustFindItsBug(t *testing.T) {
 	fails := sim.Document{Order: sim.Order{Seed: 1, Bug: "map-order"}, CPU: time.Second, Results: []check.Result{{Check: "turn", Verdict: check.Violation}}}
 	holds := sim.Document{Order: sim.Order{Seed: 2, Bug: "no-fsync"}, CPU: time.Second, Results: []check.Result{{Check: "set", Verdict: check.OK}}}
 	all := simDocument{Verdict: check.OK, Counts: map[string]int64{}}
-	all.addBug(fails)
+	all.addBug(fails, true)
 	if all.Verdict != check.OK || !slices.Equal(all.Found, []string{"map-order"}) || len(all.Runs) != 0 {
 		t.Errorf("after a run that found its bug: %+v", all)
 	}
-	all.addBug(holds)
-	if all.Verdict != check.Violation || !slices.Equal(all.Missed, []string{"no-fsync"}) || all.CPU != 2*time.Second {
+	if all.addBug(holds, false) || all.Verdict != check.OK {
+		t.Errorf("after one of several runs that did not: %+v", all)
+	}
+	all.addBug(holds, true)
+	if all.Verdict != check.Violation || !slices.Equal(all.Missed, []string{"no-fsync"}) || all.CPU != 3*time.Second {
 		t.Errorf("after a run that did not: %+v", all)
 	}
 	if text := all.table(); !strings.Contains(text, "no-fsync was not found") || !strings.Contains(text, "found in kept runs: map-order") {
@@ -35,15 +38,20 @@ func TestKeptRunsComeBeforeThoseOfSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := orders[len(orders)-2:]
-	if last[0].Seed != 40 || last[1].Seed != 41 {
+	if last[0][0].Seed != 40 || last[1][0].Seed != 41 {
 		t.Errorf("the last runs: %+v", last)
 	}
-	for i, o := range orders {
-		if o.Bug == "" {
+	for i, tries := range orders {
+		if tries[0].Bug == "" {
 			continue
 		}
-		if sound := orders[i+1]; sound.Bug != "" || sound.Seed != o.Seed {
-			t.Errorf("after the run of %s comes %+v", o.Bug, sound)
+		for n, o := range tries {
+			if o.Bug != tries[0].Bug || o.Seed != tries[0].Seed+uint64(n) {
+				t.Errorf("try %d for %s is %+v", n, tries[0].Bug, o)
+			}
+		}
+		if sound := orders[i+1]; len(sound) != 1 || sound[0].Bug != "" || sound[0].Seed != tries[0].Seed {
+			t.Errorf("after the runs for %s come %+v", tries[0].Bug, sound)
 		}
 	}
 }

@@ -17,16 +17,27 @@ const KeptDir = "jepsen/sim/testdata/seeds"
 type Kept struct {
 	About string `json:"about"` // what it found
 	Order Order  `json:"order"`
+
+	// Seeds is how many seeds, from that of the order on, may find the seeded bug; 0 means that one. A change
+	// of the product changes the schedule of a seed.
+	Seeds int `json:"seeds,omitempty"`
 }
 
-// Orders returns the runs to make: one, or with a seeded bug that one and the one without the bug.
-func (k Kept) Orders() []Order {
+// Orders returns the runs to make: for each one the orders of which the first one that finds its bug is
+// enough. With a seeded bug the run without the bug follows.
+func (k Kept) Orders() [][]Order {
 	if k.Order.Bug == "" {
-		return []Order{k.Order}
+		return [][]Order{{k.Order}}
+	}
+	var tries []Order
+	for i := range max(k.Seeds, 1) {
+		order := k.Order
+		order.Seed += uint64(i)
+		tries = append(tries, order)
 	}
 	sound := k.Order
 	sound.Bug = ""
-	return []Order{k.Order, sound}
+	return [][]Order{tries, {sound}}
 }
 
 // ReadKept reads the kept runs of a directory, in the order of their names.

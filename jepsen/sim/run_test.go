@@ -204,11 +204,16 @@ func TestFailuresAreKept(t *testing.T) {
 
 func TestAKeptRunWithABugIsMadeWithoutItToo(t *testing.T) {
 	sound, buggy := sim.Order{Seed: 9, Nodes: 3}, sim.Order{Seed: 9, Nodes: 3, Bug: "map-order"}
-	if got := (sim.Kept{Order: sound}).Orders(); !reflect.DeepEqual(got, []sim.Order{sound}) {
+	if got := (sim.Kept{Order: sound}).Orders(); !reflect.DeepEqual(got, [][]sim.Order{{sound}}) {
 		t.Errorf("a sound run: %+v", got)
 	}
-	if got := (sim.Kept{Order: buggy}).Orders(); !reflect.DeepEqual(got, []sim.Order{buggy, sound}) {
+	if got := (sim.Kept{Order: buggy}).Orders(); !reflect.DeepEqual(got, [][]sim.Order{{buggy}, {sound}}) {
 		t.Errorf("a run with a bug: %+v", got)
+	}
+	next := buggy
+	next.Seed++
+	if got := (sim.Kept{Order: buggy, Seeds: 2}).Orders(); !reflect.DeepEqual(got, [][]sim.Order{{buggy, next}, {sound}}) {
+		t.Errorf("a run with a bug that two seeds may find: %+v", got)
 	}
 }
 
