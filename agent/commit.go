@@ -267,7 +267,7 @@ type CheckpointResult struct {
 // ThreadResult is the result of AppendThread, HibernateThread, CompactThread and
 // ForkThread.
 type ThreadResult struct {
-	Thread  Thread       // without its summary, and without its metadata but of a fork: only reads return them
+	Thread  Thread       // without its summary, which only reads return; with its metadata only of a fork
 	Entries []EntryStamp // of an append: one for each draft, in order, also for drafts that were already stored
 }
 

@@ -53,7 +53,8 @@ func ofNoun(m command.Coded) (keys, bytes uint64) {
 var mainKinds = kv.KindValue + kv.KindCheckpoint + kv.KindThread + kv.KindMemory + kv.KindSession + kv.KindReview +
 	kv.KindConversation + kv.KindManager + kv.KindTimer
 
-// Valid checks the numbers of an imported row's message: no op of the scope may meet a number that no op writes.
+// Valid checks the numbers of an imported row: no op of the scope may meet a number that no op writes. m is the message
+// in its value, or nil.
 // below is the log index that no incarnation of the source reaches.
 func Valid(row agent.ScopeRow, m command.Coded, below uint64) error {
 	if string(row.Key[:1]) == kv.KindShared {
@@ -62,26 +63,26 @@ func Valid(row agent.ScopeRow, m command.Coded, below uint64) error {
 		}
 		return nil
 	}
-	if row, ok := m.(interface{ GetIncarnation() uint64 }); ok && row.GetIncarnation()>>16 >= below {
-		return fmt.Errorf("its incarnation %d is not one of the source, whose numbers end below %d", row.GetIncarnation(), below<<16)
+	if of, ok := m.(interface{ GetIncarnation() uint64 }); ok && of.GetIncarnation()>>16 >= below {
+		return fmt.Errorf("its incarnation %d is not one of the source, whose numbers end below %d", of.GetIncarnation(), below<<16)
 	}
 	if _, bytes := ofNoun(m); bytes > numberMax {
 		return fmt.Errorf("it counts for %d bytes, more than %d", bytes, uint64(numberMax))
 	}
-	switch row := m.(type) {
+	switch m := m.(type) {
 	case *logpb.ThreadMeta:
-		if row.Floor > row.Rev || row.Rev > numberMax {
-			return fmt.Errorf("its floor %d and its rev %d do not fit together, or are above %d", row.Floor, row.Rev, uint64(numberMax))
+		if m.Floor > m.Rev || m.Rev > numberMax {
+			return fmt.Errorf("its floor %d and its rev %d do not fit together, or are above %d", m.Floor, m.Rev, uint64(numberMax))
 		}
-		if n := row.DescribedBytes; n > numberMax || n > 0 && n < uint64(len(row.Metadata)) {
-			return fmt.Errorf("its described_bytes = %d do not fit its %d bytes of metadata", n, len(row.Metadata))
+		if n := m.DescribedBytes; n > numberMax || n > 0 && n < uint64(len(m.Metadata)) {
+			return fmt.Errorf("its described_bytes = %d do not fit its %d bytes of metadata", n, len(m.Metadata))
 		}
 	case *logpb.EntryRow:
-		if row.Offset > numberMax {
-			return fmt.Errorf("its offset %d is above %d", row.Offset, uint64(numberMax))
+		if m.Offset > numberMax {
+			return fmt.Errorf("its offset %d is above %d", m.Offset, uint64(numberMax))
 		}
 	case *logpb.SessionRow:
-		return validSession(row)
+		return validSession(m)
 	}
 	return nil
 }
@@ -103,8 +104,9 @@ func validSession(row *logpb.SessionRow) error {
 	return nil
 }
 
-// Usage returns the keys and bytes that an imported row counts for. m is the message in its value, or nil. The entries of a thread count with the thread's
-// row, which must come first. Those below the floor were removed, so the entry at the floor takes their bytes off.
+// Usage returns the keys and bytes that an imported row counts for. m is the message in its value, or nil. The entries
+// of a thread count with the thread's row, which must come first. Those below the floor were removed, so the entry at
+// the floor takes their bytes off.
 func Usage(c *txn.Tx, key string, value []byte, m command.Coded) (keys, bytes int64, err error) {
 	if key[:1] == kv.KindShared {
 		_, shared := thread.DecodeShared(value)
