@@ -9,6 +9,7 @@ import (
 	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/scoperow"
 	"dormouse/fsm/session"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -61,14 +62,17 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 	return b.review(scope, client, txn.SweepMax)
 }
 
-// dueRow handles a row of the wall queue: expired data, a tombstone, or a backfill that is not
-// complete. It ignores a row that was rewritten or deleted since: the queue then has another time
+// dueRow handles a row of the wall queue: expired data, a tombstone, or a backfill or vacuum that is
+// not complete. It ignores a row that was rewritten or deleted since: the queue then has another time
 // for it.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
 	for _, f := range backfills {
 		if row == f.Cursor {
 			return txn.AdvanceBackfill(b.Entry, f)
 		}
+	}
+	if row == txn.VacuumKey {
+		return scoperow.Vacuum(b.Entry)
 	}
 	kind, scope, id, ok := splitDueRow(row)
 	if !ok {

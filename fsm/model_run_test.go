@@ -430,5 +430,10 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		if want := r.hash(); again.hash(t) != want || restored.hash(t) != want {
 			rt.Fatalf("three machines that were fed the same log, one from a snapshot at entry %d on, differ", at)
 		}
+		if m.countsWhole {
+			if err := r.checkQueues(); err != nil {
+				rt.Fatal(err)
+			}
+		}
 	})
 }

@@ -28,6 +28,10 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	return &agent.ScopeResult{Scope: result}, nil
 }
 
+// bytesPerDeadRow is how many bytes of a deleted scope count as one dead row of a queue, besides one for
+// each key: revisions of a checkpoint and reviews, which expire too, count as bytes only.
+const bytesPerDeadRow = 1024
+
 // deleteScope deletes all data of the scope. The dedup table stays, so that retries get their
 // answers; seals are deleted. The scope's own policy stays if the caller may lack the right to change it.
 func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpResult, error) {
@@ -40,6 +44,9 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 		if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.CountDead(c.Record.Keys + c.Record.Bytes/bytesPerDeadRow); err != nil {
+		return nil, err
 	}
 	c.setImport(nil)
 	c.Deletions = c.Deletions.Without(c.Scope, "")

@@ -129,7 +129,7 @@ func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 }
 
 // memories removes the agent's memories. Their rows in the list of all memories are removed by
-// unlistMemories. Their queue entries stay until they are due, and have no effect then.
+// unlistMemories. Their rows in the queue of expiries are dead: see txn.CountDead.
 func (e *Erasure) memories() error {
 	whole, err := Remembered(e.Tx, e.agent)
 	if err != nil || whole.Entries == 0 {
@@ -148,7 +148,7 @@ func (e *Erasure) memories() error {
 	}
 	e.row.Memories += whole.Entries
 	e.witness("memories", e.agent, whole.Life, whole.Entries, whole.Bytes)
-	return nil
+	return e.CountDead(whole.Entries)
 }
 
 // clear removes the agent's memories from the list of all memories, then its sessions and

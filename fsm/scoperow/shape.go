@@ -225,3 +225,6 @@ func (s Shape) fits(key string) bool {
 	}
 	return s.tail(key)
 }
+
+// Expires reports whether rows of the shape may be in the wall queue.
+func (s Shape) Expires() bool { return s.due != nil }

@@ -62,3 +62,7 @@ const NamedLevel = 9
 // OutcomeLevel is the feature level from which on the results of writes lack the metadata of threads,
 // and a commit is refused if its results exceed agent.OutcomeBytesMax.
 const OutcomeLevel = 9
+
+// VacuumLevel is the feature level from which on dead rows of the queues of wall times are removed
+// before their time.
+const VacuumLevel = 9

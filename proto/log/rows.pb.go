@@ -926,6 +926,75 @@ func (x *Opening) GetTick() uint64 {
 	return 0
 }
 
+// VacuumRow counts the dead rows of the queues of wall times, and is the progress of their removal.
+type VacuumRow struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Dead          uint64                 `protobuf:"varint,1,opt,name=dead,proto3" json:"dead,omitempty"` // rows that deletions have left since the last pass began; an estimate
+	Live          uint64                 `protobuf:"varint,2,opt,name=live,proto3" json:"live,omitempty"` // rows that the last pass kept
+	Kept          uint64                 `protobuf:"varint,3,opt,name=kept,proto3" json:"kept,omitempty"` // rows that this pass has kept
+	Next          []byte                 `protobuf:"bytes,4,opt,name=next,proto3" json:"next,omitempty"`  // the next key of a queue to visit; empty while no pass runs
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VacuumRow) Reset() {
+	*x = VacuumRow{}
+	mi := &file_proto_log_rows_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VacuumRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VacuumRow) ProtoMessage() {}
+
+func (x *VacuumRow) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_log_rows_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VacuumRow.ProtoReflect.Descriptor instead.
+func (*VacuumRow) Descriptor() ([]byte, []int) {
+	return file_proto_log_rows_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *VacuumRow) GetDead() uint64 {
+	if x != nil {
+		return x.Dead
+	}
+	return 0
+}
+
+func (x *VacuumRow) GetLive() uint64 {
+	if x != nil {
+		return x.Live
+	}
+	return 0
+}
+
+func (x *VacuumRow) GetKept() uint64 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *VacuumRow) GetNext() []byte {
+	if x != nil {
+		return x.Next
+	}
+	return nil
+}
+
 var File_proto_log_rows_proto protoreflect.FileDescriptor
 
 const file_proto_log_rows_proto_rawDesc = "" +
@@ -1015,7 +1084,12 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\x04done\x18\xf3\x01 \x01(\bR\x04done\"1\n" +
 	"\aOpening\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x12\n" +
-	"\x04tick\x18\x02 \x01(\x04R\x04tickB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\x04tick\x18\x02 \x01(\x04R\x04tick\"[\n" +
+	"\tVacuumRow\x12\x12\n" +
+	"\x04dead\x18\x01 \x01(\x04R\x04dead\x12\x12\n" +
+	"\x04live\x18\x02 \x01(\x04R\x04live\x12\x12\n" +
+	"\x04kept\x18\x03 \x01(\x04R\x04kept\x12\x12\n" +
+	"\x04next\x18\x04 \x01(\fR\x04nextB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_rows_proto_rawDescOnce sync.Once
@@ -1029,7 +1103,7 @@ func file_proto_log_rows_proto_rawDescGZIP() []byte {
 	return file_proto_log_rows_proto_rawDescData
 }
 
-var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_proto_log_rows_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_proto_log_rows_proto_goTypes = []any{
 	(*ValueRow)(nil),       // 0: dormouse.log.v1.ValueRow
 	(*CheckpointRow)(nil),  // 1: dormouse.log.v1.CheckpointRow
@@ -1042,10 +1116,11 @@ var file_proto_log_rows_proto_goTypes = []any{
 	(*ClaimRow)(nil),       // 8: dormouse.log.v1.ClaimRow
 	(*ImportRow)(nil),      // 9: dormouse.log.v1.ImportRow
 	(*Opening)(nil),        // 10: dormouse.log.v1.Opening
-	(*Pointer)(nil),        // 11: dormouse.log.v1.Pointer
+	(*VacuumRow)(nil),      // 11: dormouse.log.v1.VacuumRow
+	(*Pointer)(nil),        // 12: dormouse.log.v1.Pointer
 }
 var file_proto_log_rows_proto_depIdxs = []int32{
-	11, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
+	12, // 0: dormouse.log.v1.CheckpointRow.thread:type_name -> dormouse.log.v1.Pointer
 	1,  // 1: dormouse.log.v1.CheckpointBody.row:type_name -> dormouse.log.v1.CheckpointRow
 	6,  // 2: dormouse.log.v1.AnswersRow.answers:type_name -> dormouse.log.v1.Answer
 	3,  // [3:3] is the sub-list for method output_type
@@ -1067,7 +1142,7 @@ func file_proto_log_rows_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_rows_proto_rawDesc), len(file_proto_log_rows_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

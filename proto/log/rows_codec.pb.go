@@ -767,3 +767,65 @@ func (m *Opening) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 	}
 	return nil
 }
+
+// Encode returns the encoding.
+func (m *VacuumRow) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *VacuumRow) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeInt(1, m.Dead)
+	n += protocode.SizeInt(2, m.Live)
+	n += protocode.SizeInt(3, m.Kept)
+	n += protocode.SizeText(4, m.Next)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *VacuumRow) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 4, m.Next)
+	i = protocode.PutInt(b, i, 3, m.Kept)
+	i = protocode.PutInt(b, i, 2, m.Live)
+	i = protocode.PutInt(b, i, 1, m.Dead)
+	return i
+}
+
+// Decode merges an encoded message into this one. It copies what it keeps.
+func (m *VacuumRow) Decode(raw []byte) error { return m.DecodeAs(protocode.Copied, raw) }
+
+// DecodeAs is Decode in a mode.
+func (m *VacuumRow) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
+	for f := (protocode.Field{Mode: mode}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = protocode.Int(&f, &m.Dead)
+		case 2:
+			err = protocode.Int(&f, &m.Live)
+		case 3:
+			err = protocode.Int(&f, &m.Kept)
+		case 4:
+			err = f.Bytes(&m.Next)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
