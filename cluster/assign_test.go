@@ -37,7 +37,8 @@ func (d *drainer) EncodeRenewNodeLease(layout.NodeLease, *layout.Member) []byte 
 	return encoded(command{Key: "leased", Refuse: d.refuses.Load()})
 }
 
-func (d *drainer) EncodeEndNodeLease(string, string) []byte { return d.encode() }
+func (d *drainer) EncodeEndNodeLease(string, string) []byte           { return d.encode() }
+func (d *drainer) EncodeLapseNodeLease(string, string, uint64) []byte { return d.encode() }
 
 func (d *drainer) EncodeMovePartitions(_ []layout.PartitionMove, why string) []byte {
 	d.whys <- why

@@ -171,7 +171,7 @@ func (g *Group) openParts() {
 		keep: g.o.Compaction, raft: g.raft, machine: g.machine, stores: g.stores, followers: g.followers, settings: &g.settings, logger: g.logger,
 	}
 	g.assigner = assign.New(assign.Options{
-		Placement: g.o.Placement, Self: g.self, Addr: g.Addr(), Machine: g.machine, Leadership: g, Commit: g.proposer.Commit, Logger: g.logger,
+		Placement: g.o.Placement, Self: g.self, Addr: g.Addr(), Machine: g.machine, Leadership: assignLeadership{g}, Commit: g.proposer.Commit, Logger: g.logger,
 	})
 	g.handover = &membership.Handover{
 		Roster: g.roster, Proposer: g.proposer, Term: g.term, Guard: g.guard, Addr: g.Addr(), LeaderChanged: g.LeaderChanged, Logger: g.logger,

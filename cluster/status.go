@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/transport"
 )
@@ -48,6 +49,20 @@ func (g *Group) LastContact() time.Time {
 		return time.Now()
 	}
 	return g.raft.LastContact()
+}
+
+// assignLeadership is what package assign knows of the leader.
+type assignLeadership struct{ *Group }
+
+// Takeover implements assign.Leadership.
+func (g assignLeadership) Takeover() (assign.Takeover, bool) {
+	t := g.term.Load()
+	if t == nil {
+		return assign.Takeover{}, false
+	}
+	tick, began := t.Clock.Began()
+	heard := g.raft.LastContact()
+	return assign.Takeover{Term: t.Number, Tick: tick, Began: began, Heard: heard}, g.term.Load() == t
 }
 
 // ClusterID returns the cluster that this node belongs to, or "".

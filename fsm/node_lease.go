@@ -39,6 +39,12 @@ func (encoders) EncodeEndNodeLease(node, life string) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
 }
 
+// EncodeLapseNodeLease encodes a commit that ends a lease which has lapsed for its holder, by the clock
+// of the leader of a term. It has no effect in another term, or if the lease was renewed in the term.
+func (encoders) EncodeLapseNodeLease(node, life string, term uint64) []byte {
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life, Term: term}}})
+}
+
 // renewNodeLease renews a lease. A lease that has ended begins again and owns nothing. A new
 // process takes over at once from an earlier one of the same data directory: the earlier one has
 // ended, because a process locks its directory.
@@ -60,6 +66,9 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 	now := c.Progress.Tick
 	if seededbug.Is(seededbug.WallClockLease) {
 		now = uint64(c.Progress.Wall)
+	}
+	if c.Level >= layout.LapseLevel {
+		now = max(now, txn.AddTicks(c.Opening.Tick, 1)) // tells the term's renewals from earlier ones
 	}
 	lease := layout.NodeLease{
 		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: command.Duration(p.TtlMs), BegunTick: now, ArmedTick: now,
@@ -91,7 +100,13 @@ func (c machineCommit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, erro
 	if !ok || lease.Life != p.Life {
 		return &agent.DeleteResult{}, nil
 	}
-	return &agent.DeleteResult{Existed: true}, c.batch.dropLease(p.Node, layout.EventEnded, "node "+p.Node+" stops")
+	if p.Term == 0 {
+		return &agent.DeleteResult{Existed: true}, c.batch.dropLease(p.Node, layout.EventEnded, "node "+p.Node+" stops")
+	}
+	if o := c.Opening; o.Term != p.Term || c.Progress.Term != p.Term || lease.ArmedTick > o.Tick {
+		return &agent.DeleteResult{}, nil
+	}
+	return &agent.DeleteResult{Existed: true}, lapse(c.batch, p.Node)
 }
 
 func validLease(node, life string, ttl time.Duration) error {
@@ -146,12 +161,16 @@ func (b *batch) sweepLeases(tick uint64) error {
 		if leaseLapse(l, b.Opening) > tick {
 			continue
 		}
-		b.machine.Counters.LeasesEnded.Add(1)
-		if err := b.dropLease(l.Node, layout.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
+		if err := lapse(b, l.Node); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func lapse(b *batch, node string) error {
+	b.machine.Counters.LeasesEnded.Add(1)
+	return b.dropLease(node, layout.EventLapsed, "the lease of node "+node+" lapsed")
 }
 
 // free frees all partitions that a node owns.

@@ -260,6 +260,46 @@ func TestALeaseThatLapsedBeforeAnotherLedStaysLapsed(t *testing.T) {
 	r.wantFenced(1, owned.Epoch, "")
 }
 
+// The leader of a term ends a lease that earlier terms renewed, and no other.
+func TestALeaderEndsTheLeaseOfAnEarlierTerm(t *testing.T) {
+	for what, c := range map[string]struct {
+		between func(r clusterOps)
+		term    func(now uint64) uint64 // that the leader names
+		ends    bool
+	}{
+		"not renewed":                         {func(clusterOps) {}, func(now uint64) uint64 { return now }, true},
+		"renewed in the term, at once":        {func(r clusterOps) { _ = r.renew("n1", "life-1") }, func(now uint64) uint64 { return now }, false},
+		"another process has the lease":       {func(r clusterOps) { _ = r.renew("n1", "life-2") }, func(now uint64) uint64 { return now }, false},
+		"the leader meant the term before":    {func(clusterOps) {}, func(now uint64) uint64 { return now - 1 }, false},
+		"no entry of that term has come yet":  {func(clusterOps) {}, func(now uint64) uint64 { return now + 1 }, false},
+		"renewed in it, with time in between": {func(r clusterOps) { r.after(time.Second); _ = r.renew("n1", "life-1"); r.after(time.Millisecond) }, func(now uint64) uint64 { return now }, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newOwners(t)
+			r.raise(layout.LapseLevel)
+			owned := r.must(1, layout.PartitionAssign, "n1")
+			if err := r.renew("n1", "life-1"); err != nil {
+				t.Fatal(err)
+			}
+			r.term++
+			c.between(r)
+			if err := r.say(r.machine.EncodeLapseNodeLease("n1", "life-1", c.term(r.term))); err != nil {
+				t.Fatal(err)
+			}
+			ended := !slices.ContainsFunc(r.machine.NodeLeases(), func(l layout.NodeLease) bool { return l.Node == "n1" })
+			if ended != c.ends {
+				t.Fatalf("the lease ended: %v", ended)
+			}
+			if now := r.machine.Partition(1); ended && now.Owner != "" {
+				t.Errorf("%+v after %+v", now, owned)
+			}
+			if ended {
+				r.wantFenced(1, owned.Epoch, "")
+			}
+		})
+	}
+}
+
 func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
 	r := newOwners(t)
 	owned := r.must(1, layout.PartitionAssign, "n1")

@@ -2,11 +2,13 @@ package node_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/config"
 )
@@ -74,9 +76,6 @@ func TestASignalIsAnsweredSoonAfterItsOwnerDiedSim(t *testing.T) {
 		},
 	} {
 		for _, leads := range []bool{false, true} {
-			if name == "silent" && leads {
-				continue // another must lead first, and then the lease has its whole time again
-			}
 			t.Run(name+map[bool]string{true: " leader"}[leads], func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
@@ -105,6 +104,73 @@ func TestASignalIsAnsweredSoonAfterItsOwnerDiedSim(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A leader falls silent: the other owners keep their leases without a gap, and nothing of theirs moves. What
+// the silent one owned moves once its own lease has lapsed for it.
+func TestOwnersGoOnWhenALeaderFallsSilentSim(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newPlacedCluster(t, 3)
+			w.settled("n1", "n2", "n3")
+			time.Sleep(5*time.Second + time.Duration(rand.IntN(500))*time.Millisecond)
+			silent := w.leader()
+			seen := make([]uint64, layout.Partitions)
+			owned := map[string][]int{}
+			for name, r := range w.awake {
+				for _, p := range r.own() {
+					owned[name] = append(owned[name], p.ID)
+				}
+			}
+			w.isolate(silent.name)
+			for began := time.Now(); time.Since(began) < 4*time.Second; time.Sleep(20 * time.Millisecond) {
+				w.believers(seen)
+				for name, r := range w.awake {
+					if name != silent.name && !time.Now().Before(r.Group().Partitions().LeaseUntil()) {
+						t.Fatalf("the lease of %s ends %v after the leader fell silent", name, time.Since(began))
+					}
+				}
+			}
+			for name, partitions := range owned {
+				if name == silent.name {
+					continue
+				}
+				for _, n := range partitions {
+					if p := w.awake[name].Machine().Partition(n); p.Owner != name {
+						t.Fatalf("partition %d of %s moved: %+v", n, name, p)
+					}
+				}
+			}
+			w.heal()
+			w.even("n1", "n2", "n3")
+			w.believers(seen)
+		})
+	}
+}
+
+// A leader that is replaced, and lives, keeps what it owns: it renews its lease at the next one.
+func TestALeaderThatIsReplacedAndLivesOwnsWhatItOwnedSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newPlacedCluster(t, 3)
+		w.settled("n1", "n2", "n3")
+		for range 10 {
+			time.Sleep(5 * time.Second)
+			old := w.leader()
+			epochs := epochsOf(old)
+			w.isolate(old.name)
+			time.Sleep(time.Second)
+			w.heal()
+			time.Sleep(5 * time.Second)
+			if w.leader() == old {
+				t.Fatal("the leader was not replaced")
+			}
+			if !slices.Equal(epochsOf(w.leader()), epochs) {
+				t.Fatalf("partitions moved after %s was replaced", old.name)
+			}
+		}
+	})
 }
 
 // other returns a running node that is not the given one.

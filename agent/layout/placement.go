@@ -80,6 +80,10 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 // RulesLevel is the feature level from which on members may be drained and partitions pinned.
 const RulesLevel = 8
 
+// LapseLevel is the feature level from which on a leader may end the lease of the leader before it, once
+// that has lapsed for its holder.
+const LapseLevel = 9
+
 // DrainedNode is a member that an operator has drained: it owns no partitions and gets none, and
 // stays a member.
 type DrainedNode struct {

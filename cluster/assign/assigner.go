@@ -60,6 +60,7 @@ type Table interface {
 
 	EncodeRenewNodeLease(l layout.NodeLease, host *layout.Member) []byte
 	EncodeEndNodeLease(node, process string) []byte
+	EncodeLapseNodeLease(node, process string, term uint64) []byte
 	EncodeMovePartitions(moves []layout.PartitionMove, why string) []byte
 	EncodeDrainNode(node string, drained bool) []byte
 	EncodePinPartition(partition int, node string) []byte
@@ -78,6 +79,7 @@ type Leadership interface {
 	IsLeader() bool
 	Leader() (id, addr string)
 	LeaderChanged() <-chan struct{} // closed at the next change
+	Takeover() (t Takeover, leads bool)
 	Tick() uint64
 }
 
@@ -114,12 +116,13 @@ func (a *Assigner) Run(ctx context.Context) error {
 	}
 	var last unchanged
 	var target target
+	var before predecessor
 	for ctx.Err() == nil {
 		moved, led := a.Table.PartitionsChanged(), a.Leadership.LeaderChanged()
 		if a.Leadership.IsLeader() && a.assignOnce(ctx, moved, &last, &target) {
 			pause.For(ctx, assignGap)
 		}
-		again := time.NewTimer(assignInterval)
+		again := time.NewTimer(min(assignInterval, a.lapse(ctx, &before)))
 		select {
 		case <-again.C:
 		case <-moved:

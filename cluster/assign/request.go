@@ -126,18 +126,27 @@ func RetryUntilReleased(ctx context.Context, table Owners, r Request, ask func(c
 	}
 }
 
-// ask sends a request to the leader once.
+// ask sends a request to the leader once. It waits for the answer only as long as the same node leads as
+// far as this node knows: a leader that fell silent never answers.
 func (a *Assigner) ask(ctx context.Context, r Request) Response {
 	r.Node, r.Incarnation, r.Process = a.Self.Node, a.Self.Incarnation, a.Self.Process
 	if a.Leadership.IsLeader() {
 		return a.Handle(ctx, r)
 	}
+	changed := a.Leadership.LeaderChanged() // taken before the leader is read
 	_, addr := a.Leadership.Leader()
 	if addr == "" || addr == a.Addr || a.Ask == nil {
 		return Response{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, transport.RequestTimeout)
 	defer cancel()
+	go func() {
+		select {
+		case <-changed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	answer, err := a.Ask(ctx, addr, r)
 	if err != nil {
 		a.Logger.Debug("the leader did not answer a request about this node's partitions", "kind", r.Kind, "error", err)

@@ -53,6 +53,9 @@ func (c *Clock) current(wall int64) bool {
 	return false
 }
 
+// Began returns the last tick of earlier terms, and when the term began. It may be called concurrently.
+func (c *Clock) Began() (tick uint64, at time.Time) { return c.base, c.start }
+
 // Tick returns now in ticks. It may be called concurrently.
 func (c *Clock) Tick(now time.Time) uint64 {
 	if seededbug.Is(seededbug.WallClockTicks) {

@@ -243,9 +243,12 @@ func (x *Host) GetWeight() uint32 {
 
 // EndNodeLease ends a lease, and frees the node's partitions.
 type EndNodeLease struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
-	Life          string                 `protobuf:"bytes,2,opt,name=life,proto3" json:"life,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Node  string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Life  string                 `protobuf:"bytes,2,opt,name=life,proto3" json:"life,omitempty"`
+	// If not 0, the leader of this term ends the lease of a process that it no longer hears: only in an
+	// entry of the term, and only if the lease was not renewed in the term.
+	Term          uint64 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -292,6 +295,13 @@ func (x *EndNodeLease) GetLife() string {
 		return x.Life
 	}
 	return ""
+}
+
+func (x *EndNodeLease) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
 }
 
 // MovePartitions moves either all the partitions, or none if the state of one is not as expected.
@@ -924,10 +934,11 @@ const file_proto_log_placement_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12*\n" +
 	"\x11feature_level_max\x18\x03 \x01(\rR\x0ffeatureLevelMax\x12\x12\n" +
 	"\x04zone\x18\x04 \x01(\tR\x04zone\x12\x16\n" +
-	"\x06weight\x18\x05 \x01(\rR\x06weight\"6\n" +
+	"\x06weight\x18\x05 \x01(\rR\x06weight\"J\n" +
 	"\fEndNodeLease\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
-	"\x04life\x18\x02 \x01(\tR\x04life\"X\n" +
+	"\x04life\x18\x02 \x01(\tR\x04life\x12\x12\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\"X\n" +
 	"\x0eMovePartitions\x124\n" +
 	"\x05moves\x18\x01 \x03(\v2\x1e.dormouse.log.v1.PartitionMoveR\x05moves\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\"\x8d\x01\n" +

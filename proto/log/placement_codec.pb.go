@@ -161,6 +161,7 @@ func (m *EndNodeLease) EncodedSize() int {
 	n := len(m.unknownFields)
 	n += protocode.SizeText(1, m.Node)
 	n += protocode.SizeText(2, m.Life)
+	n += protocode.SizeInt(3, m.Term)
 	return n
 }
 
@@ -171,6 +172,7 @@ func (m *EndNodeLease) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 3, m.Term)
 	i = protocode.PutText(b, i, 2, m.Life)
 	i = protocode.PutText(b, i, 1, m.Node)
 	return i
@@ -190,6 +192,8 @@ func (m *EndNodeLease) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = f.String(&m.Node)
 		case 2:
 			err = f.String(&m.Life)
+		case 3:
+			err = protocode.Int(&f, &m.Term)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
