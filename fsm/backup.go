@@ -205,7 +205,7 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 		if header.ClusterId == o.ClusterID {
 			return errors.New("a restored backup begins a new cluster, under a new cluster id")
 		}
-		return acceptLevel(header)
+		return acceptLevel("snapshot", header.FeatureLevel)
 	})
 	_, err = io.CopyBuffer(onlyWriter{r}, backup, make([]byte, snapshot.CopyChunkSize))
 	if err != nil {

@@ -89,14 +89,15 @@ func (d *dataDir) accept(header *snapfile.SnapshotHeader) error {
 	if header.ClusterId != "" && own != "" && header.ClusterId != own {
 		return fmt.Errorf("%w: the snapshot is of cluster %s, this node belongs to cluster %s", storage.ErrForeign, header.ClusterId, own)
 	}
-	return acceptLevel(header)
+	return acceptLevel("snapshot", header.FeatureLevel)
 }
 
-// acceptLevel returns an error if the snapshot may hold data that this version does not know.
-func acceptLevel(header *snapfile.SnapshotHeader) error {
-	if header.FeatureLevel > featureLevelMax {
-		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version supports %d: upgrade this node",
-			storage.ErrForeign, header.FeatureLevel, featureLevelMax)
+// acceptLevel returns an error if a state or a snapshot at a feature level may hold data that this
+// version does not know. A replica that applied entries to it would diverge from the others.
+func acceptLevel(what string, level uint32) error {
+	if level > featureLevelMax {
+		return fmt.Errorf("%w: the %s is of a cluster at feature level %d, this version supports %d: start the newer version again",
+			storage.ErrForeign, what, level, featureLevelMax)
 	}
 	return nil
 }

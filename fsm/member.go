@@ -192,8 +192,8 @@ func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, erro
 // stops the node before it applies an unknown op.
 func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, error) {
 	level := p.GetLevel()
-	if level > featureLevelMax {
-		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version supports %d: upgrade this node", level, featureLevelMax)
+	if err := acceptLevel("log", level); err != nil {
+		return nil, err
 	}
 	r := c.batch.ownRoster()
 	if level < r.level {

@@ -80,7 +80,8 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 		if err == nil {
 			return result, nil
 		}
-		if isCode(err, agent.CodeFenced) {
+		var e *agent.Error
+		if errors.As(err, &e) && e.Code == agent.CodeFenced && e.Op < 0 { // not an op on a claim
 			return agent.Result{}, st.dropFenced(i, err)
 		}
 		if isErased(err) {
@@ -89,8 +90,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 			st.mu.Unlock()
 			return agent.Result{}, err
 		}
-		var e *agent.Error
-		if errors.As(err, &e) && e.Final {
+		if e != nil && e.Final {
 			return agent.Result{}, err
 		}
 		undecided = undecided || agent.OutcomeOf(err) == agent.Undecided

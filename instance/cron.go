@@ -37,7 +37,9 @@ func (i *instance) cronTimers() *agent.ListTimers {
 
 // syncTimers makes an instance's timers match the jobs of its manager and its
 // manifest. A manager's job replaces a job of the same name in the manifest.
-// Jobs that are invalid or replaced are removed from the manifest.
+// Jobs that are invalid or replaced are removed from the manifest. If the store
+// refuses the change, such as for a quota, the instance wakes with the timers that
+// it has, and the next wake tries again.
 func (st *store) syncTimers(i *instance, manager agent.Manager, timers []agent.Timer) error {
 	var manifest agent.JSON
 	if i.body.extra != nil {
@@ -77,7 +79,7 @@ func (st *store) syncTimers(i *instance, manager agent.Manager, timers []agent.T
 	switch {
 	case err == nil:
 		st.recordResult(i, result)
-	case errors.As(err, &e) && e.Final:
+	case errors.As(err, &e) && (e.Final || e.Code == agent.CodeQuotaExceeded):
 		st.o.Logger.Warn("cannot set the recurring jobs of an instance", "instance", i.String(), "error", err)
 	default:
 		return err

@@ -302,3 +302,27 @@ func TestATurnOfJobsAloneIsFencedByTheRevisionSim(t *testing.T) {
 		}
 	})
 }
+
+// An instance whose jobs a quota refuses wakes without them, and they are set once there is room.
+func TestAQuotaOfTimersKeepsNoInstanceAsleep(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.start("a", `{"x":1}`)
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		limit := func(timers uint64) {
+			k.write(&agent.PutScope{Policy: agent.Policy{TimersMax: timers}})
+		}
+		k.write(&agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "b", ID: "other", Cron: "@daily"}})
+		limit(1)
+		k.put(agent.Manager{Name: "m", Schedules: agent.JSON(`{"j":{"cron_expression":"@hourly","message":0}}`)})
+		k.want("the state", k.state(k.host, "a"), `{"x":1}`)
+		k.want("timers at the limit", k.jobs(), "")
+		limit(10)
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		k.want("the state", k.state(k.host, "a"), `{"x":1}`)
+		k.want("timers", k.jobs(), "cron:j @hourly")
+	})
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -83,7 +82,7 @@ func (rn *runner) registeredHandler(manager agent.Manager) (GoHandler, error) {
 }
 
 // migrate converts a state to the manager's version.
-func (rn *runner) migrate(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
+func (rn *runner) migrate(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return state, nil // other kinds get the version, or do not use it
 	}
@@ -94,23 +93,27 @@ func (rn *runner) migrate(ctx context.Context, i *instance, manager agent.Manage
 	if err != nil || g.Migrate == nil {
 		return state, err
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: %s", from, manager.Version, rn.logPanic(i, v))
+	result := make(chan agent.JSON, 1) // an abandoned call may send it later
+	err = rn.callThaw(ctx, i, "migrate", func() error {
+		next, err := g.Migrate(from, state)
+		if err == nil {
+			next, err = agent.CompactObject("state", next)
 		}
-	}()
-	if migrated, err = g.Migrate(from, state); err == nil {
-		migrated, err = agent.CompactObject("state", migrated)
-	}
+		if err != nil {
+			return fmt.Errorf("from version %d to %d: %w", from, manager.Version, err)
+		}
+		result <- next
+		return nil
+	})
 	if err != nil {
-		return nil, refuseThaw(i, "migrate", "from version %d to %d: %v", from, manager.Version, err)
+		return nil, err
 	}
-	return migrated, nil
+	return <-result, nil
 }
 
 // newHandler returns the Handler of an instance with a Go handler, and nil for
 // other kinds.
-func (rn *runner) newHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (handler Handler, err error) {
+func (rn *runner) newHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (Handler, error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return nil, nil
 	}
@@ -121,18 +124,21 @@ func (rn *runner) newHandler(ctx context.Context, i *instance, manager agent.Man
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			handler, err = nil, refuseThaw(i, "restore", "%s", rn.logPanic(i, v))
+	made := make(chan Handler, 1) // an abandoned call may send it later
+	err = rn.callThaw(ctx, i, "restore", func() error {
+		handler := g.New(i.ref())
+		if r, ok := handler.(Restorer); ok {
+			if err := r.Restore(state); err != nil {
+				return err
+			}
 		}
-	}()
-	handler = g.New(i.ref())
-	if r, ok := handler.(Restorer); ok {
-		if err := r.Restore(state); err != nil {
-			return nil, refuseThaw(i, "restore", "%v", err)
-		}
+		made <- handler
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return handler, nil
+	return <-made, nil
 }
 
 // resetHandler discards the instance's Handler after a turn that was not
@@ -170,8 +176,8 @@ func (rn *runner) callGo(ctx context.Context, i *instance, manager agent.Manager
 			return err
 		}
 	}
-	if rn.hungHandlers.Load() >= hungHandlersMax {
-		return failed("timeout", "%d handler calls on node %s do not return: the node accepts no more", hungHandlersMax, rn.o.Node)
+	if err := rn.checkHung(); err != nil {
+		return err
 	}
 	err := rn.runHandler(ctx, i, r.handler, t)
 	if err == nil {
@@ -222,71 +228,6 @@ func interrupted(ctx context.Context) error {
 	default:
 		return nil
 	}
-}
-
-// crashError reports that a handler panicked or does not return.
-type crashError struct{ refusal *agent.Error }
-
-func (e *crashError) Error() string { return e.refusal.Error() }
-
-// A handler has handlerGrace to return after its context ends. At most
-// hungHandlersMax abandoned calls may run.
-const (
-	handlerGrace    = time.Second
-	hungHandlersMax = 1024
-)
-
-// runHandler runs a handler, and abandons a call that does not return.
-func (rn *runner) runHandler(ctx context.Context, i *instance, handler Handler, t *Turn) error {
-	done := make(chan error, 1)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		done <- rn.callRecovered(ctx, i, handler, t)
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(handlerGrace)
-	defer grace.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-grace.C:
-	}
-	rn.hungHandlers.Add(1)
-	go func() {
-		<-ended
-		rn.hungHandlers.Add(-1)
-	}()
-	return &crashError{failed("timeout", "the handler did not return after its timeout: the call was abandoned")}
-}
-
-// callRecovered calls a handler and converts panics to errors.
-func (rn *runner) callRecovered(ctx context.Context, i *instance, handler Handler, t *Turn) (err error) {
-	returned := false
-	defer func() {
-		if v := recover(); v != nil {
-			err = &crashError{failed("panic", "%s", rn.logPanic(i, v))}
-		} else if !returned {
-			err = &crashError{failed("panic", "the handler ended its goroutine")}
-		}
-	}()
-	if err = handler.Handle(ctx, t); err == nil {
-		if c, ok := handler.(Checkpointer); ok {
-			var state agent.JSON
-			if state, err = c.Checkpoint(); err == nil {
-				err = t.SetState(state)
-			}
-			if err != nil {
-				err = fmt.Errorf("checkpoint: %w", err)
-			}
-		}
-	}
-	returned = true
-	return err
 }
 
 // clipped limits the length of a handler's text and makes it valid UTF-8. An

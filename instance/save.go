@@ -103,6 +103,9 @@ func (st *store) markSaved(i *instance, result agent.Result) {
 	st.recordResult(i, result)
 	if r := i.body.extra; r != nil {
 		r.dirty, r.pending, r.bytes = false, nil, 0
+		for at := range r.recent {
+			r.recent[at].lossy = false
+		}
 	}
 }
 

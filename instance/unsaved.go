@@ -1,6 +1,8 @@
 package instance
 
 import (
+	"slices"
+
 	"dormouse/agent"
 )
 
@@ -18,6 +20,13 @@ type recentReply struct {
 	seq    uint64
 	hash   uint64
 	reply  agent.Reply
+	lossy  bool // its turn's changes are in memory only
+}
+
+// repeatable returns the replies that stay if the instance's changes in memory
+// are discarded: those of turns that lose nothing.
+func (r *extra) repeatable() []recentReply {
+	return slices.DeleteFunc(slices.Clone(r.recent), func(one recentReply) bool { return one.lossy })
 }
 
 // recentReply returns the reply that a signal got in this run, if it is not
@@ -74,7 +83,7 @@ func (rn *runner) keepInMemory(i *instance, service agent.Service, t *Turn) (age
 		if len(r.recent) == recentMax {
 			r.recent = append(r.recent[:0], r.recent[1:]...)
 		}
-		r.recent = append(r.recent, recentReply{q.Client, q.Seq, t.signal.Hash(i.ref()), reply})
+		r.recent = append(r.recent, recentReply{q.Client, q.Seq, t.signal.Hash(i.ref()), reply, t.hasWrites()})
 	}
 	return reply, nil
 }

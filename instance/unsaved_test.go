@@ -1,12 +1,15 @@
 package instance_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/instance"
 )
 
 // A turn that must be stored is committed with the entries that are not stored yet. If one commit
@@ -65,6 +68,44 @@ func TestADurabilityThatChangesWhileAnInstanceIsAwake(t *testing.T) {
 					k.Errorf("the reply is %+v, and %v are stored", reply, got)
 				}
 			})
+		})
+	}
+}
+
+// A crash discards turns that are not stored, and their replies too: a repeated signal is handled
+// again, in place of the reply of a turn that left no trace. Replies of turns that were stored since
+// stay.
+func TestARepeatedSignalWhoseTurnACrashDiscarded(t *testing.T) {
+	for storage, want := range map[agent.Keeping]int{agent.KeepCluster: 3, agent.KeepNone: 4} {
+		withHandler(t, func(k *kit, f *funcs) {
+			handled := 0
+			f.handle = func(t *instance.Turn) error {
+				switch t.Type() {
+				case "panic":
+					panic("ouch")
+				case "save":
+					t.Durable()
+					return t.Patch(agent.JSON(`{"save":1}`))
+				}
+				handled++
+				return errors.Join(t.Patch(agent.JSON(`{"`+t.Type()+`":1}`)), t.Reply(t.State()))
+			}
+			k.put(agent.Manager{Name: "m", Handler: goHandler, Durability: agent.DurabilityIdle, Storage: storage})
+			early, late := requested(signal("early", ""), "c", 1), requested(signal("late", ""), "c", 2)
+			k.send(k.host, "a", early)
+			if storage == agent.KeepCluster {
+				k.send(k.host, "a", signal("save", ""))
+			}
+			k.send(k.host, "a", late)
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("panic", ""))
+			k.code(err, agent.CodeHandlerFailed)
+			k.send(k.host, "a", early)
+			if reply := k.send(k.host, "a", late); !strings.Contains(string(reply.Data), `"early":1`) {
+				k.Errorf("storage %q: %s", storage, reply.Data)
+			}
+			if k.send(k.host, "a", early); handled != want {
+				k.Errorf("storage %q: %d turns, want %d", storage, handled, want)
+			}
 		})
 	}
 }

@@ -120,8 +120,8 @@ func (st *store) invalidate(i *instance, why string) {
 	st.mu.Unlock()
 	initial, kept := i.body.initial, i.body.extra
 	i.body = body{initial: initial}
-	if kept != nil { // keep the crash count and the request ids
-		i.body.extra = &extra{run: kept.run, seq: kept.seq, crashes: kept.crashes, resumeAt: kept.resumeAt, recent: kept.recent}
+	if kept != nil { // keep the crash count, the request ids, and the replies that are still true
+		i.body.extra = &extra{run: kept.run, seq: kept.seq, crashes: kept.crashes, resumeAt: kept.resumeAt, recent: kept.repeatable()}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cluster/membership"
 )
@@ -92,6 +93,26 @@ func TestAHostThatIsRemovedWhileItIsCutOffDoesNotComeBackSim(t *testing.T) {
 		w.whole()
 		h2.stop()
 		if err := <-h2.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A host keeps no data, so it gets no vote: an operator who asks for one is told.
+func TestAHostIsNotPromotedSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newHostCluster(t, 3)
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
+		<-h1.Ready()
+		w.await("the node to know the host", func() bool { return len(w.awake["n2"].Machine().Members()) == 4 })
+		ctx, cancel := context.WithTimeout(context.Background(), rehomedMax)
+		defer cancel()
+		if _, err := w.awake["n2"].Operator().Change(ctx, layout.ChangePromote, "h1"); agent.CodeOf(err) != agent.CodeConflict {
+			t.Errorf("promoted: %v", err)
+		}
+		h1.stop()
+		if err := <-h1.done; err != nil {
 			t.Error(err)
 		}
 	})

@@ -88,7 +88,24 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopRenewals = halt
 	go renewLoop(renewals, t)
-	return t.load(s.Recovery)
+	return t.loadPatiently(s.Recovery)
+}
+
+// loadPatiently is load. It repeats reads that fail, such as during an election: the
+// session runs already. If the context ends first, the error has code unknown.
+func (t *Turn) loadPatiently(recovery *agent.Recovery) error {
+	for attempts := retry.New(backoffMin, backoffMax); ; {
+		err := t.load(recovery)
+		if !agent.Retryable(err) && agent.CodeOf(err) != agent.CodeUnknown {
+			return err
+		}
+		if !attempts.Wait(t.ctx) {
+			if err := t.lost(); err != nil {
+				return err
+			}
+			return agent.Errorf(agent.CodeUnknown, "the turn has begun, and cannot read its session: %v", err)
+		}
+	}
 }
 
 // QueuedError reports that a session was busy and has queued the request.

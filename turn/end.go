@@ -123,6 +123,10 @@ func commitOp(t *Turn, status agent.SessionStatus) *agent.CommitSession {
 
 func (t *Turn) commitEnd(ctx context.Context, ops []agent.Op) (agent.SessionRow, error) {
 	result, err := t.commitUntilDecided(ctx, t.Fence(), ops...)
+	var refusal *agent.Error
+	if errors.As(err, &refusal) && refusal.Op >= 0 && refusal.Op < len(ops)-1 {
+		err = &opError{err}
+	}
 	if err != nil {
 		return agent.SessionRow{}, fmt.Errorf("end the turn: %w", err)
 	}
@@ -132,6 +136,12 @@ func (t *Turn) commitEnd(ctx context.Context, ops []agent.Op) (agent.SessionRow,
 	}
 	return s.Session, nil
 }
+
+// opError is the refusal of an op that the function has added. It says nothing of
+// the lease, whatever its code.
+type opError struct{ error }
+
+func (e *opError) Unwrap() error { return e.error }
 
 // failureMax is the maximum length of a stored failure.
 const failureMax = 4 << 10

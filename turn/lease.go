@@ -119,6 +119,10 @@ func (t *Turn) checkRunning() error {
 
 // leaseEnded reports whether a refusal means that the lease is no longer valid.
 func leaseEnded(err error) bool {
+	var op *opError
+	if errors.As(err, &op) {
+		return false
+	}
 	switch agent.CodeOf(err) {
 	case agent.CodeFenced, agent.CodeStaleSessionLease, agent.CodeSessionLeaseExpired, agent.CodeNotFound, agent.CodeDeleted:
 		return true

@@ -256,6 +256,9 @@ func (l *Leader) setWantVote(ctx context.Context, node string, vote bool) (refus
 	if !known {
 		return fmt.Sprintf("no member is called %q", node), nil
 	}
+	if row.Host && vote {
+		return fmt.Sprintf("node %q is a host: it keeps no data, so it cannot vote", node), nil
+	}
 	if row.WantVote == vote {
 		return "", nil
 	}

@@ -70,6 +70,7 @@ type link struct {
 	conn *grpc.ClientConn
 	peer peerpb.PeerClient
 
+	used     time.Time    // when a caller last asked for it; guarded by Pool.mu
 	answered atomic.Int64 // Unix ms of the last answer to Status; 0 before the first
 
 	mu       sync.Mutex
@@ -304,16 +305,34 @@ func (l *link) drop(x *exchange) {
 	}
 }
 
-// link returns the connection to addr, and makes it on first use.
+// link returns the connection to addr, and makes it on first use. Then it closes those that are not
+// needed any more.
 func (p *Pool) link(addr string) (*link, error) {
+	l, unused, err := p.linkTo(addr, time.Now())
+	for _, gone := range unused {
+		_ = gone.conn.Close() // no call uses it
+	}
+	return l, err
+}
+
+func (p *Pool) linkTo(addr string, now time.Time) (l *link, unused []*link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+		return nil, nil, agent.Errorf(agent.CodeUnavailable, "this node is stopping")
 	}
 	if l := p.links[addr]; l != nil {
-		return l, nil
+		l.used = now
+		return l, nil, nil
 	}
+	if l, err = p.newLink(addr); err != nil {
+		return nil, nil, err
+	}
+	l.used, p.links[addr] = now, l
+	return l, p.takeUnused(now), nil
+}
+
+func (p *Pool) newLink(addr string) (*link, error) {
 	conn, err := grpc.NewClient("passthrough:///"+addr,
 		// The stream layer below is TLS or loopback; see transport.Network.
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -334,7 +353,5 @@ func (p *Pool) link(addr string) (*link, error) {
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "connect to peer %s: %v", addr, err)
 	}
-	l := &link{addr: addr, conn: conn, peer: peerpb.NewPeerClient(conn)}
-	p.links[addr] = l
-	return l, nil
+	return &link{addr: addr, conn: conn, peer: peerpb.NewPeerClient(conn)}, nil
 }

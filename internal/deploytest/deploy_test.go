@@ -147,3 +147,28 @@ func TestTheConfigurationOfTheUnitIsValid(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// The pages name units that deploy/systemd has.
+func TestThePagesNameTheUnit(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, page := range pages {
+		for line := range strings.Lines(string(read(t, page))) {
+			command, _, _ := strings.Cut(line, "#")
+			words := strings.Fields(command)
+			if len(words) < 3 || words[0] != "systemctl" {
+				continue
+			}
+			named++
+			if _, err := os.Stat("../../deploy/systemd/" + words[len(words)-1] + ".service"); err != nil {
+				t.Errorf("%s: %q: %v", page, strings.TrimSpace(command), err)
+			}
+		}
+	}
+	if named < 2 {
+		t.Errorf("%d commands were found", named)
+	}
+}

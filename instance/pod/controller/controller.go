@@ -63,9 +63,9 @@ func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 	}
 	slot, exists, err := pod.ReadSlot(t.State())
 	if err == nil && !exists {
-		err = agent.Errorf(agent.CodeNotFound, "pod %q has not been opened: get it first", c.pod.Key)
+		err = c.unopened(t)
 	}
-	if err != nil {
+	if err != nil || !exists {
 		return err
 	}
 	pt := &podTurn{controller: c, turn: t, slot: slot.WithRun(t.Run())} // parents of an earlier run no longer count
@@ -87,6 +87,16 @@ func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 	default:
 		return agent.Invalid("type", "a pod takes no signal of type %q", t.Type())
 	}
+}
+
+// unopened handles a signal to a pod without a slot. A nested pod may stay
+// without one, if its topology is refused; its parent can still tear it down.
+func (c *controller) unopened(t *instance.Turn) error {
+	var request pod.StopAll
+	if t.Type() == pod.SignalStopAll && decode(t, &request) == nil && request.Teardown {
+		return reply(t, pod.Rested{Nodes: map[string]pod.Stored{}, Failures: map[string]pod.Failure{}})
+	}
+	return agent.Errorf(agent.CodeNotFound, "pod %q has not been opened: get it first", c.pod.Key)
 }
 
 // open creates the pod's slot if it does not exist.

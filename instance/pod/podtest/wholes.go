@@ -9,6 +9,18 @@ import (
 var wholes = []claim{
 	{"a pod within a pod has nodes of its own, and is torn down whole", nested},
 
+	{"a nested pod that was never opened is stopped with its pod", func(k *kit) {
+		const outer = `{"name":"outer","nodes":{"in":{"kind":"pod","manager":"lazy-teams","activation":"eager"}}}` // which has no topology
+		_, err := k.pods.Get(k.Context(), team("a"), pod.Open{Topology: []byte(outer)})
+		k.refused(err, agent.CodeReconcileFailed, "topology")
+		if _, err := k.pods.Hibernate(k.Context(), team("a")); err != nil {
+			k.Error(err)
+		}
+		if view := k.look(team("a")); view.Status != agent.InstanceDormant {
+			k.Errorf("the pod is %s", view.Status)
+		}
+	}},
+
 	{"nodes with affinity are in their pod's partition, nested ones too", func(k *kit) {
 		k.commitIn(agent.DefaultScope, &agent.PutManager{Manager: agent.Manager{
 			Name: "near", Handler: agent.Handler{Kind: agent.HandlerGo, Name: pod.HandlerName},
