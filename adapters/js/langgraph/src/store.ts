@@ -112,12 +112,23 @@ export class DormouseStore extends BaseStore {
 
   private async read(reads: Read[]): Promise<unknown[]> {
     const calls = []
-    for (let at = 0; at < reads.length; at += readsMax) calls.push(this.client.read(reads.slice(at, at + readsMax)))
-    return (await Promise.all(calls)).flatMap(({ answers }) => answers.map(({ found, error }) => {
+    for (let at = 0; at < reads.length; at += readsMax) calls.push(this.answers(reads.slice(at, at + readsMax)))
+    return (await Promise.all(calls)).flat().map(({ found, error }) => {
       if (!error) return found
       if (error.code === 'not_found' || error.code === 'deleted') return undefined
       throw new RefusedError(error)
-    }))
+    })
+  }
+
+  /** Answers reads, in several calls if their answers are too large for one. */
+  private async answers(reads: Read[]): ReturnType<typeof answersOf> {
+    try {
+      return await answersOf(this.client, reads)
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'too_large' || reads.length === 1) throw error
+    }
+    const half = reads.length >> 1
+    return [...await this.answers(reads.slice(0, half)), ...await this.answers(reads.slice(half))]
   }
 
   private async stored(keys: readonly string[]): Promise<Map<string, Stored>> {
@@ -298,6 +309,8 @@ export class DormouseStore extends BaseStore {
 }
 
 const valueOf = (bytes: string | undefined): Record<string, unknown> => JSON.parse(Buffer.from(bytes ?? '', 'base64').toString())
+
+const answersOf = async (client: Client, reads: Read[]) => (await client.read(reads)).answers
 
 const memoryId = (key: string, at: number): string => `${createHash('sha256').update(key).digest('hex')}.${at}`
 

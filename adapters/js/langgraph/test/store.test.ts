@@ -42,6 +42,17 @@ describe('DormouseStore', () => {
     expect((await store.search(['a']))[0]).toMatchObject({ namespace: ['a'], key: 'key:with::colons/é' })
   })
 
+  it('reads items that exceed one answer together in several', async () => {
+    const store = open()
+    const keys = Array.from({ length: 90 }, (_, at) => String(at).padStart(2, '0'))
+    for (let at = 0; at < keys.length; at += 10) {
+      await store.batch(keys.slice(at, at + 10).map((key) => ({ namespace: ['large'], key, value: { text: 'x'.repeat(400_000) } })))
+    }
+    expect((await store.search(['large'], { limit: 90 })).map(({ key }) => key)).toEqual(keys)
+    const found = await store.batch(keys.map((key) => ({ namespace: ['large'], key })))
+    expect(found.map((item) => item?.key)).toEqual(keys)
+  })
+
   it('answers as InMemoryStore does', async () => {
     const ours = open()
     const theirs = new InMemoryStore()
