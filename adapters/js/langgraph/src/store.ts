@@ -50,6 +50,7 @@ export interface StoreOptions {
 interface Stored {
   key: string
   bytes: string
+  incarnation: number
   revision: number
   metadata?: { texts?: number }
   created_at: number
@@ -176,11 +177,13 @@ export class DormouseStore extends BaseStore {
     const agent = this.agent(put.namespace[0])
     const texts = put.value === null ? [] : indexed.texts
     const ops: Op[] = []
+    // The revisions of an item that was deleted and put again begin anew: only its incarnation tells them apart.
+    const same = before ? { if_incarnation: before.incarnation, if_revision: before.revision } : { if_revision: 0 }
     if (put.value === null) {
-      if (before) ops.push({ op: 'delete_value', key, if_revision: before.revision })
+      if (before) ops.push({ op: 'delete_value', key, ...same })
     } else {
       const bytes = Buffer.from(JSON.stringify(put.value)).toString('base64')
-      ops.push({ op: 'put_value', key, bytes, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, if_revision: before?.revision ?? 0 } : {}) })
+      ops.push({ op: 'put_value', key, bytes, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, ...same } : {}) })
       if (!this.index) return ops
     }
     texts.forEach((content, at) => {

@@ -134,6 +134,24 @@ describe('DormouseStore', () => {
     }
   })
 
+  it('keeps the index of an item whole that another deletes and puts again meanwhile', async () => {
+    const shared = { prefix: prefix(), index: { fields: ['words[*]'] } }
+    const other = open(shared)
+    const ours = follower()
+    const mine = new DormouseStore(ours, shared)
+    await other.put(['again'], 'k', { words: ['first'] })
+    const commit = ours.commit.bind(ours)
+    const meanwhile = vi.spyOn(ours, 'commit').mockImplementationOnce(async (ops) => {
+      await other.delete(['again'], 'k')
+      await other.put(['again'], 'k', { words: ['one', 'two', 'otter'] })
+      return commit(ops)
+    })
+    await mine.put(['again'], 'k', { words: ['mine'] })
+    expect(meanwhile).toHaveBeenCalledTimes(2)
+    expect(await mine.search(['again'], { query: 'otter' })).toEqual([])
+    expect((await mine.search(['again'], { query: 'mine' })).map(({ value }) => value)).toEqual([{ words: ['mine'] }])
+  })
+
   it('refuses more texts of an item than it indexes, and keys that are too long', async () => {
     const store = open({ index: { fields: ['words[*]'] } })
     const words = Array.from({ length: itemTextsMax }, (_, at) => `word${at}`)
