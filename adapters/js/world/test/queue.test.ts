@@ -79,6 +79,35 @@ it('delivers what another process stored, and lets one process at a time run a r
   expect(new Set(done).size).toBe(1) // The owner keeps the run for a while.
 })
 
+it('delivers what others store after its feed broke off', async () => {
+  const shared = prefix()
+  const mine = client()
+  const seen: string[] = []
+  const reported: string[] = []
+  const baseUrl = await serve(async (_message, { messageId }) => { seen.push(messageId) })
+  const on = world({ client: mine, prefix: shared, baseUrl, report: (error) => reported.push(String(error)) })
+  await on.start!()
+  const sender = world({ prefix: shared })
+  // No node answers in time, as while a cluster has no leader.
+  vi.spyOn(mine, 'read').mockRejectedValueOnce(new Error('no node answers'))
+  const first = await sender.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(seen).toEqual([first.messageId]), 10_000)
+  const second = await sender.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(seen).toEqual([first.messageId, second.messageId]), 10_000)
+  expect(reported).toEqual(['Error: no node answers'])
+})
+
+it('starts after a start that failed', async () => {
+  const mine = client()
+  const seen: string[] = []
+  const on = world({ client: mine, baseUrl: await serve(async (_message, { messageId }) => { seen.push(messageId) }) })
+  vi.spyOn(mine, 'read').mockRejectedValueOnce(new Error('no node answers'))
+  await expect(on.start!()).rejects.toThrow('no node answers')
+  await on.start!()
+  const { messageId } = await on.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(seen).toEqual([messageId]), 10_000)
+})
+
 it('refuses the writes of a runner that another has followed', async () => {
   const shared = prefix()
   const id = await run(shared)
