@@ -136,7 +136,7 @@ export class Delivery {
       }
       return after && { message: after, waitMs: delay! }
     } finally {
-      this.owner.release(known.run)
+      this.owner.release(known.run, hold)
     }
   }
 

@@ -2,6 +2,8 @@
 import { WorkflowWorldError } from '@workflow/errors'
 import { SPEC_VERSION_CURRENT, ValidQueueName, type CreateEventRequest } from '@workflow/world'
 import { createWorld } from '../src/index.js'
+import { Keys } from '../src/keys.js'
+import { Owner } from '../src/owner.js'
 import { client, killLeader, prefix, serve, server, sleep, world } from './kit.js'
 
 const queue = ValidQueueName.parse('__wkf_workflow_test')
@@ -106,6 +108,20 @@ it('starts after a start that failed', async () => {
   await on.start!()
   const { messageId } = await on.queue(queue, { runId: 'wrun_1' })
   await vi.waitFor(() => expect(seen).toEqual([messageId]), 10_000)
+})
+
+it('keeps a run for its user when an earlier use of a lost claim ends', async () => {
+  const keys = new Keys(prefix())
+  const on = client()
+  const owner = new Owner(on, keys, 'h', 3000)
+  onTestFinished(() => owner.close())
+  const first = (await owner.take('r'))!
+  await on.claims.release(keys.owner('r'), 'h', first.fence.epoch)
+  await vi.waitFor(() => expect(first.signal.aborted).toBe(true), 10_000)
+  const second = (await owner.take('r'))!
+  owner.release('r', first)
+  await sleep(1500) // longer than a run without users is kept
+  expect(await on.claims.get(keys.owner('r'))).toMatchObject({ holder: 'h', epoch: second.fence.epoch })
 })
 
 it('refuses the writes of a runner that another has followed', async () => {
