@@ -77,7 +77,7 @@ func mayApply(p *Principal, op agent.Op, scope string) *agent.Error {
 		return refusal
 	}
 	if put, ok := op.(*agent.PutToken); ok && put != nil {
-		return p.mayGrant(put.Grants)
+		return p.mayCreate(put)
 	}
 	return nil
 }

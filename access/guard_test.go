@@ -309,3 +309,24 @@ func TestATokenGrantsNoMoreThanItsCreatorHas(t *testing.T) {
 		}
 	}
 }
+
+// The principal root keeps no policy of a scope that it deletes, because its token may do everything. So a token with its
+// name is only for callers who may do everything.
+func TestOnlyWhoMayDoEverythingCreatesATokenOfRoot(t *testing.T) {
+	weak := []agent.Grant{on("s", agent.VerbAdmin), {Verbs: []agent.Verb{agent.VerbTokensChange}}}
+	for i, c := range []struct {
+		caller access.Principal
+		ok     bool
+	}{
+		{access.Principal{Name: "p", Grants: weak}, false},
+		{access.Principal{Name: "p", Grants: agent.Everything()}, true},
+		{access.Principal{Name: agent.RootPrincipal, Grants: weak}, true},
+	} {
+		g := access.NewGuard(memstore.New(), live{})
+		op := &agent.PutToken{Hash: agent.HashToken(fmt.Sprint(i)), Principal: agent.RootPrincipal, Grants: []agent.Grant{on("s", agent.VerbAdmin)}}
+		_, err := g.Commit(access.With(t.Context(), &c.caller), agent.Commit{Ops: []agent.Op{op}})
+		if (err == nil) != c.ok || err != nil && agent.CodeOf(err) != agent.CodeForbidden {
+			t.Errorf("caller %d: %v", i, err)
+		}
+	}
+}

@@ -91,6 +91,17 @@ func (p *Principal) check(need []agent.Verb, scope string) *agent.Error {
 	return nil
 }
 
+// mayCreate returns a forbidden error if p may not create a token. The name of root has rights of its own, see
+// agent.KeepsPolicy: only root itself gives it to a token, or who may do everything.
+func (p *Principal) mayCreate(put *agent.PutToken) *agent.Error {
+	if put.Principal == agent.RootPrincipal && p.Name != agent.RootPrincipal {
+		if refusal := p.mayGrant(agent.Everything()); refusal != nil {
+			return agent.Errorf(agent.CodeForbidden, "principal %q may not do everything, and so cannot create a token of %q: name another principal", p.Name, put.Principal)
+		}
+	}
+	return p.mayGrant(put.Grants)
+}
+
 // mayGrant returns a forbidden error if p does not have all of the grants itself. So a principal
 // with tokens:change cannot create a token that may do more than its own.
 func (p *Principal) mayGrant(grants []agent.Grant) *agent.Error {

@@ -113,7 +113,7 @@ func (v *verifier) directory(dir string) error {
 		if err := v.file(name); err != nil || v.report.Fault != nil {
 			return err
 		}
-		if v.report.First != first && i == 0 && len(segs) > 1 {
+		if i == 0 && v.report.Lines > 0 && v.report.First != first {
 			v.missing(name, "the file begins with line %d, and its name says %d", v.report.First, first)
 			return nil
 		}

@@ -74,6 +74,19 @@ func TestTamperingIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 0, 0, "must begin with line 1"},
+		"all files but the last removed, which has the first one's name": {func(t *testing.T, dir string) {
+			t.Helper()
+			all := files(t, dir)
+			last := len(all) - 1
+			for _, path := range all[:last] {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Rename(all[last], all[0]); err != nil {
+				t.Fatal(err)
+			}
+		}, 0, 0, "its name says 1"},
 		"the last file removed": {func(t *testing.T, dir string) {
 			t.Helper()
 			all := files(t, dir)

@@ -87,8 +87,8 @@ func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
 	return all, err
 }
 
-// TakeBackup takes a backup now; see layout.BackupTaker. It makes one attempt, at one node, and has no
-// timeout but that of ctx.
+// TakeBackup takes a backup now; see layout.BackupTaker. It makes one attempt, at one node. Once the node
+// was reached, it has no timeout but that of ctx.
 func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
 	var taken layout.BackupInfo
 	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.TakeBackupEvent], error) {
@@ -105,9 +105,12 @@ func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProg
 	return taken, err
 }
 
-// receiveAll opens a stream from one node and gives each message to receive.
+// receiveAll opens a stream from one node and gives each message to receive. It waits for the node as long as any
+// call does; the stream has no timeout but that of ctx.
 func receiveAll[M any](ctx context.Context, c *Client, open func(context.Context, apipb.ClusterClient) (grpc.ServerStreamingClient[M], error), receive func(*M) error) error {
-	l, release, err := c.pool.wait(ctx)
+	waiting, cancel := c.bounded(ctx)
+	l, release, err := c.pool.wait(waiting)
+	cancel()
 	if err != nil {
 		return err
 	}

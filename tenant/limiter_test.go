@@ -133,6 +133,27 @@ func TestANewPolicyTakesEffect(t *testing.T) {
 	})
 }
 
+// A scope that has used a second's worth of a high rate is served again after a second of a lower one, and not after
+// the time in which the lower one would pay for it.
+func TestALowerRateDoesNotLockAScopeOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policies := map[string]agent.Policy{"a": {RequestsPerSecond: 1000, BytesPerSecond: 1 << 20}}
+		s, _ := limited(policies)
+		for range 1000 {
+			if err := put(s, "a", 1<<10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		policies["a"] = agent.Policy{RequestsPerSecond: 1, BytesPerSecond: 1 << 10}
+		time.Sleep(1500 * time.Millisecond)
+		_ = put(s, "a", 1) // now the new policy applies
+		time.Sleep(1100 * time.Millisecond)
+		if err := put(s, "a", 1); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // Watches count while they are read.
 func TestAScopeHasItsWatches(t *testing.T) {
 	s, l := limited(map[string]agent.Policy{agent.DefaultScope: {WatchesMax: 2}})

@@ -16,6 +16,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed dist
@@ -26,6 +27,9 @@ const (
 	assetsPath = "/ui/assets/"
 	// baseMark stands in the page where the path from its own address to /ui/ belongs.
 	baseMark = "{{base}}"
+	// depthMax bounds the slashes of an address below /ui/: the base has a step for each. The console's own
+	// addresses have fewer.
+	depthMax = 32
 
 	// immutable is for files whose names change with their content.
 	immutable = "public, max-age=31536000, immutable"
@@ -45,6 +49,7 @@ var contentTypes = map[string]string{
 type console struct {
 	page  string
 	peers func() []string
+	plain sync.Map // name of an asset → its bytes, once a client asked for them without compression
 }
 
 // Handler returns the handler of / and of all paths below /ui. peers returns the origins of the other
@@ -76,7 +81,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", "ui/")
 		w.WriteHeader(http.StatusFound)
 	case strings.HasPrefix(at, assetsPath):
-		serveAsset(w, r, strings.TrimPrefix(at, assetsPath))
+		c.serveAsset(w, r, strings.TrimPrefix(at, assetsPath))
 	case strings.HasPrefix(at, "/ui/"):
 		c.servePage(w, r, strings.TrimPrefix(at, "/ui/"))
 	default:
@@ -102,7 +107,12 @@ func (c *console) policy() string {
 // servePage answers the one page, whatever the path below /ui/: its script reads the address. The page
 // names its files relative to a base, which depends on the number of slashes in the path.
 func (c *console) servePage(w http.ResponseWriter, r *http.Request, below string) {
-	base := "./" + strings.Repeat("../", strings.Count(below, "/"))
+	depth := strings.Count(below, "/")
+	if depth > depthMax {
+		http.Error(w, "the console has no such page", http.StatusNotFound)
+		return
+	}
+	base := "./" + strings.Repeat("../", depth)
 	page := strings.ReplaceAll(c.page, baseMark, base)
 	sum := sha256.Sum256([]byte(page))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -114,7 +124,7 @@ func (c *console) servePage(w http.ResponseWriter, r *http.Request, below string
 }
 
 // serveAsset answers an embedded file, compressed for clients that accept it.
-func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+func (c *console) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	packed, err := dist.ReadFile("dist/assets/" + name + ".gz")
 	if err != nil || name != path.Base(name) {
 		w.Header().Set("Cache-Control", "no-store") // the next version may have it
@@ -133,12 +143,26 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 		send(w, r, packed)
 		return
 	}
-	plain, err := unpack(packed)
+	plain, err := c.unpacked(name, packed)
 	if err != nil {
 		http.Error(w, "the embedded file is damaged: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	send(w, r, plain)
+}
+
+// unpacked returns the bytes of an asset, the same for all requests: they need no token, and do not count as in
+// flight, so one client must not make the node hold them many times.
+func (c *console) unpacked(name string, packed []byte) ([]byte, error) {
+	if known, ok := c.plain.Load(name); ok {
+		return known.([]byte), nil
+	}
+	plain, err := unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := c.plain.LoadOrStore(name, plain)
+	return known.([]byte), nil
 }
 
 // unchanged sets the entity tag, and answers 304 if the client has that version.

@@ -133,3 +133,31 @@ func TestWhatIsNotThereIsNotKept(t *testing.T) {
 		t.Errorf("POST answers %d %v", got.Code, got.Header())
 	}
 }
+
+// discarding is an answer of which nothing is kept.
+type discarding struct{ header http.Header }
+
+func (d discarding) Header() http.Header         { return d.header }
+func (d discarding) Write(b []byte) (int, error) { return len(b), nil }
+func (d discarding) WriteHeader(int)             {}
+
+// Requests without a token do not make the node hold a copy of a file each, nor a page that grows with its address.
+func TestAnAnswerTakesLittleMemory(t *testing.T) {
+	h := ui.Handler(nil)
+	name := references(t, get(t, "/ui/").Body.String())[0]
+	request := httptest.NewRequest(http.MethodGet, "/ui/"+name, nil)
+	size := len(get(t, "/ui/"+name).Body.Bytes())
+	used := testing.Benchmark(func(b *testing.B) {
+		b.Helper()
+		b.ReportAllocs()
+		for range b.N {
+			h.ServeHTTP(discarding{http.Header{}}, request)
+		}
+	}).AllocedBytesPerOp()
+	if used > int64(size)/2 {
+		t.Errorf("a request for a file of %d bytes takes %d bytes", size, used)
+	}
+	if got := get(t, "/ui/"+strings.Repeat("a/", 1000)); got.Code != http.StatusNotFound || got.Body.Len() > 1000 {
+		t.Errorf("an address with 1,000 slashes: %d, %d bytes", got.Code, got.Body.Len())
+	}
+}

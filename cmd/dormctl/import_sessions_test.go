@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,6 +65,22 @@ func TestWorkersInProcessesOfTheirOwnRunTheTurnsOfTheTranscripts(t *testing.T) {
 		t.Errorf("again: exit %d, %v: %s%s", code, err, again, errs)
 	}
 	readsLikeTheTranscript(t, n, list[0])
+}
+
+// A worker is a process of its own: it has the token and the TLS files of its parent only if it is told them.
+func TestWorkersHaveTheCredentialsOfTheirParent(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Auth: true})
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(n.RootToken()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// --ca takes back what the environment says, which the worker has too.
+	t.Setenv(kit.CaEnv, filepath.Join(t.TempDir(), "none.pem"))
+	t.Setenv(kit.TokenEnv, "")
+	args := []string{"import", "../../importer/testdata/transcripts.jsonl", "--sessions", "--workers", "1", "--token-file", token, "--ca", ""}
+	if out, errs, code := onNode(t, n, args...); code != kit.ExitOK {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
 }
 
 // readsLikeTheTranscript: a replay has the messages of a conversation, in their

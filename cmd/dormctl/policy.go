@@ -61,9 +61,17 @@ func (f *policyFlags) merge(flags *pflag.FlagSet, stored agent.Policy) agent.Pol
 		}
 	}
 	if flags.Changed(historyAge) {
-		stored.HistoryAgeMS = uint64(max(f.historyAge, 0).Milliseconds())
+		stored.HistoryAgeMS = uint64(f.historyAge.Milliseconds())
 	}
 	return stored
+}
+
+// valid refuses an age that is none in milliseconds, which would mean no limit.
+func (f *policyFlags) valid() error {
+	if f.historyAge != 0 && f.historyAge < time.Millisecond {
+		return cli.Usagef("--%s is %v: give at least 1ms, such as 720h, or 0 for any time", historyAge, f.historyAge)
+	}
+	return nil
 }
 
 // any reports whether a flag of the policy is given.
@@ -84,6 +92,9 @@ func scopesSet(a *kit.App) *cobra.Command {
 		Long: "put changes the named parts of the policy and keeps the others. It creates the scope if it does not exist.\n" +
 			"A scope without a policy of its own has the default policy: see dormctl scopes default.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := policy.valid(); err != nil {
+				return err
+			}
 			a.Scope = args[0]
 			if useDefault && policy.any(cmd.Flags()) {
 				return cli.Usagef("--use-default removes the scope's own policy: leave out the other flags")
@@ -132,6 +143,9 @@ func scopesDefault(a *kit.App) *cobra.Command {
 		Long: "default shows the default policy. With flags it changes the named parts, and keeps the others.\n" +
 			"The policy applies at once to each scope without a policy of its own.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := policy.valid(); err != nil {
+				return err
+			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
 				if err != nil {

@@ -8,12 +8,14 @@ import (
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/server/grpc"
 )
@@ -85,6 +87,52 @@ func TestEachMethodHasARuleAndRefusesCallsWithoutAToken(t *testing.T) {
 	}
 	if _, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
 		t.Errorf("a health check needs a token: %v", err)
+	}
+}
+
+// raw is a message that is sent as it is.
+type raw []byte
+
+// rawCodec encodes raw messages.
+type rawCodec struct{}
+
+func (rawCodec) Name() string                         { return "proto" }
+func (rawCodec) Unmarshal(mem.BufferSlice, any) error { return nil }
+func (rawCodec) Marshal(v any) (b mem.BufferSlice, err error) {
+	message, _ := v.(raw)
+	return mem.BufferSlice{mem.SliceBuffer(message)}, nil
+}
+
+// A call that is refused before its message is looked at leaves nothing of a malformed message behind: a caller without
+// a token could otherwise use up the memory of a node.
+func TestAMalformedMessageOfARefusedCallIsForgotten(t *testing.T) {
+	tokens := tokenStore{}
+	_, conn := serve(t, &fake{}, grpc.Options{
+		Auth: access.NewAuthenticator(access.Options{Store: tokens}), ClusterID: func() string { return "here" },
+	})
+	elsewhere := metadata.AppendToOutgoingContext(t.Context(), convert.ClusterHeader, "elsewhere")
+	for ctx, want := range map[context.Context]codes.Code{t.Context(): codes.Unauthenticated, elsewhere: codes.Unavailable} {
+		for range 10 {
+			err := conn.Invoke(ctx, apipb.Store_Commit_FullMethodName, raw("\x0a\xff\xff"), &emptypb.Empty{}, rpc.ForceCodecV2(rawCodec{}))
+			if status.Code(err) != want {
+				t.Fatalf("%v, want %v", err, want)
+			}
+		}
+	}
+	stream, err := conn.NewStream(t.Context(), &rpc.StreamDesc{ServerStreams: true, ClientStreams: true}, healthpb.Health_Watch_FullMethodName, rpc.ForceCodecV2(rawCodec{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the method takes one
+		if err := stream.SendMsg(raw("\x0a\xff\xff")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stream.RecvMsg(&emptypb.Empty{}); err == nil {
+		t.Fatal("two malformed messages were taken")
+	}
+	if n := grpc.Malformed(); n != 0 {
+		t.Errorf("%d malformed messages are remembered", n)
 	}
 }
 

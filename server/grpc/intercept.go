@@ -30,6 +30,7 @@ func errStopping() *agent.Error {
 }
 
 func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, handler rpc.UnaryHandler) (_ any, err error) {
+	form := checkForm(req) // now: a call that is refused for another reason must not leave its message in malformed
 	if ours(info.FullMethod) {
 		if !s.enter() {
 			return nil, statusOf(errStopping())
@@ -43,6 +44,9 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 	}
 	if ctx, err = s.authenticated(ctx, info.FullMethod); err != nil {
 		return nil, err
+	}
+	if form != nil {
+		return nil, form
 	}
 	ctx = grpctrace.Incoming(ctx)
 	defer func() {

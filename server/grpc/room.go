@@ -128,9 +128,6 @@ type room struct {
 // call counts a unary call and its answer. Only reads are refused for their answer: the outcome of
 // any other call must be known.
 func (r *room) call(ctx context.Context, req any, method string, handle func(ctx context.Context) (any, error)) (any, error) {
-	if err := checkForm(req); err != nil {
-		return nil, err
-	}
 	caller, remote := callerOf(ctx)
 	read := method == apipb.Store_Read_FullMethodName
 	n := sizeOf(req)
@@ -188,10 +185,12 @@ func (r *room) stream(stream rpc.ServerStream, method string) (rpc.ServerStream,
 
 // RecvMsg receives a message. A malformed one is invalid.
 func (s *countingStream) RecvMsg(m any) error {
-	if err := s.ServerStream.RecvMsg(m); err != nil {
+	err := s.ServerStream.RecvMsg(m)
+	form := checkForm(m) // also if gRPC refuses the message for another reason: malformed must not keep it
+	if err != nil {
 		return err //nolint:wrapcheck // io.EOF at the end
 	}
-	return checkForm(m)
+	return form
 }
 
 // SendMsg waits until there is room for the message.

@@ -19,11 +19,14 @@ func (c *conn) execute(ctx context.Context, steps []*step) ([]any, error) {
 		return c.write(ctx, steps)
 	}
 	pause := retry.New(retryFirst, retryMost)
+	var before cells
 	for {
-		replies, err := c.attempt(ctx, steps)
-		if err == nil || !moved(err) {
+		replies, found, err := c.attempt(ctx, steps)
+		sealed := agent.CodeOf(err) == agent.CodeDeleted && found.same(before) // no key has changed since the last attempt
+		if err == nil || !moved(err) || sealed {
 			return replies, err
 		}
+		before = found
 		if !pause.Wait(ctx) {
 			return nil, agent.Errorf(agent.CodeOverloaded, "other clients write the same keys again and again: retry later")
 		}
@@ -78,8 +81,8 @@ func deleted(results []agent.OpResult) int64 {
 }
 
 // attempt reads the keys of the steps, makes the steps on what it read, and commits the changes if no
-// key has changed since. Steps that only read need no commit.
-func (c *conn) attempt(ctx context.Context, steps []*step) ([]any, error) {
+// key has changed since. Steps that only read need no commit. It returns what it read besides the replies.
+func (c *conn) attempt(ctx context.Context, steps []*step) ([]any, cells, error) {
 	var keys []string
 	for _, s := range steps {
 		keys = append(keys, s.keys...)
@@ -87,11 +90,11 @@ func (c *conn) attempt(ctx context.Context, steps []*step) ([]any, error) {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	if len(keys) > readsMax {
-		return nil, agent.TooLarge("keys", "reads_max", len(keys), readsMax)
+		return nil, nil, agent.TooLarge("keys", "reads_max", len(keys), readsMax)
 	}
 	found, err := c.load(ctx, keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	now := time.Now().UnixMilli()
 	replies := make([]any, len(steps))
@@ -105,10 +108,10 @@ func (c *conn) attempt(ctx context.Context, steps []*step) ([]any, error) {
 		changed = changed || found[key].changed
 	}
 	if !changed {
-		return replies, nil
+		return replies, found, nil
 	}
 	_, err = c.commit(ctx, ops)
-	return replies, err
+	return replies, found, err
 }
 
 // moved reports whether a commit failed because a key has changed since it was read.

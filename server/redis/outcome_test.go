@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/memstore"
@@ -60,5 +61,29 @@ func TestAnUnknownOutcomeIsFoundOut(t *testing.T) { // V-4
 		if got := c.send(each.args...); !strings.HasPrefix(got, each.want) {
 			t.Errorf("%d: %s, want %s", i, got, each.want)
 		}
+	}
+}
+
+// A key that is sealed refuses every write for a time, so a transaction on it is refused at once: to send it again, as
+// TRYAGAIN asks, is of no use.
+func TestATransactionOnASealedKeyIsRefusedAtOnce(t *testing.T) {
+	service := memstore.New()
+	seal := &agent.DeleteValue{Key: "k", Seal: time.Hour}
+	if _, err := service.Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}, seal}}); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, start(t, service, redis.Options{}))
+	began := time.Now()
+	for _, line := range []string{"MULTI", "GET k", "SET k v"} {
+		c.do(line)
+	}
+	if got := c.do("EXEC"); !strings.HasPrefix(got, "-ERR deleted") {
+		t.Errorf("EXEC: %s", got)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if got := c.do("SET k v"); !strings.HasPrefix(got, "-ERR deleted") {
+		t.Errorf("SET: %s", got)
 	}
 }

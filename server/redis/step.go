@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bytes"
+	"maps"
 	"time"
 
 	"dormouse/agent"
@@ -114,6 +115,11 @@ func (m cells) apply(s *step, now int64) any {
 		}
 		return s.yes
 	}
+}
+
+// same reports whether other read the same revisions of the same keys.
+func (m cells) same(other cells) bool {
+	return maps.EqualFunc(m, other, func(a, b *cell) bool { return a.revision == b.revision && a.incarnation == b.incarnation })
 }
 
 func (m cells) count(keys []string) int64 {

@@ -16,7 +16,7 @@ func routeCheckpoints(f *api) {
 	}, putCheckpoint)
 	register(f, route{
 		method: http.MethodPatch, path: key, id: "patch-checkpoint", tag: tag, summary: "Merge a patch into the state (RFC 7396)",
-		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "upsert", "shallow"}, bodyNeeded: true,
+		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "upsert", "shallow"}, existing: true, bodyNeeded: true,
 		accepts: []string{"application/merge-patch+json", "application/json"}, answers: document.CheckpointStamp{},
 	}, patchCheckpoint)
 	register(f, route{

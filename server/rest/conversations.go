@@ -47,7 +47,7 @@ func routeConversations(f *api) {
 	}, listMessages)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/messages/{message}", id: "update-message", tag: tag,
-		summary: "Change a message in place: a tool call's status or result", effect: writes, bodyNeeded: true, answers: document.EntryStamp{},
+		summary: "Change a message in place: a tool call's status or result", effect: writes, existing: true, bodyNeeded: true, answers: document.EntryStamp{},
 	}, updateMessage)
 }
 

@@ -24,7 +24,7 @@ func routeFiles(f *api) {
 	}, fileMetadata)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/metadata", id: "describe-file", tag: tag, summary: "Change a file's content type or metadata, but not its bytes",
-		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
+		effect: writes, condition: "if_revision", existing: true, bodyNeeded: true, answers: document.FileStamp{},
 	}, func(c *request, body *document.DescribeBody) error { return reviseFile(c, "", body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/move", id: "move-file", tag: tag, summary: "Move a file atomically",

@@ -120,8 +120,8 @@ func (c *request) readConditions() error {
 		return nil
 	case match != "" && noneMatch != "":
 		return agent.Invalid(headerIfMatch, "If-Match and If-None-Match exclude each other")
-	case match == "*" && c.route.method == http.MethodPatch:
-		return nil // a patch of a missing checkpoint is not_found anyway
+	case match == "*" && c.route.existing && (!c.route.takes("upsert") || !c.flag("upsert")):
+		return nil // if it does not exist, the answer is not_found anyway
 	case match == "*":
 		return agent.Invalid(headerIfMatch, "name the revision in quotes, as its ETag does: \"any\" cannot be checked")
 	case c.route.condition == "":

@@ -116,6 +116,11 @@ func TestConditionsInHeadersAreIfRevision(t *testing.T) {
 	k.call("PATCH", "/v1/checkpoints/a?if_revision=2", `{}`, `If-Match: "3"`).problem(400, "invalid")
 	k.call("PATCH", "/v1/checkpoints/a?if_revision=3", `{}`, `If-Match: "3"`).ok(200)
 	k.call("PATCH", "/v1/checkpoints/a", `{}`, `If-Match: *`).ok(200)
+	k.call("PATCH", "/v1/checkpoints/missing", `{}`, `If-Match: *`).problem(404, "not_found")
+	k.call("PATCH", "/v1/checkpoints/missing?upsert=true", `{}`, `If-Match: *`).problem(400, "invalid")
+	k.call("PATCH", "/v1/checkpoints/missing?upsert=false", `{}`, `If-Match: *`).problem(404, "not_found")
+	k.call("PATCH", "/v1/checkpoints/missing/cron", `{"j":{"cron_expression":"* * * * *","message":{}}}`, `If-Match: *`).problem(400, "invalid")
+	k.call("PATCH", "/v1/managers/m/instances/i/cron", `{"j":{"cron_expression":"* * * * *","message":{}}}`, `If-Match: *`).problem(400, "invalid")
 	k.call("DELETE", "/v1/checkpoints/a?if_revision=4", "", `If-Match: "5"`).problem(400, "invalid")
 
 	// For a thread it is the rev.

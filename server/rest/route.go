@@ -32,6 +32,7 @@ type route struct {
 	query        []string // names from queryParams, besides those of the effect
 	once         bool     // takes an Idempotency-Key, like all writes
 	condition    string   // the field that If-Match sets: if_revision or expected_rev; "" if the call takes none
+	existing     bool     // it changes only what exists, unless ?upsert says otherwise: so it takes If-Match: *
 	bodyNeeded   bool
 	accepts      []string       // types of the body; nil means JSON
 	status       int            // of success; 0 means 200

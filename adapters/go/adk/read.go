@@ -132,7 +132,8 @@ func (s *Sessions) List(ctx context.Context, req *session.ListRequest) (*session
 	}
 }
 
-// listed reads the sessions of some rows. It leaves out those that were deleted since.
+// listed reads the sessions of some rows, in several requests if their answers are too large
+// for one. It leaves out those that were deleted since.
 func (s *Sessions) listed(ctx context.Context, rows []agent.ValueRow) ([]session.Session, error) {
 	var reads []agent.Read
 	var all []*storedSession
@@ -150,6 +151,14 @@ func (s *Sessions) listed(ctx context.Context, rows []agent.ValueRow) ([]session
 		return nil, nil
 	}
 	answers, err := s.service.Read(ctx, agent.Reads{Scope: s.scope, Reads: reads})
+	if half := len(rows) / 2; half > 0 && agent.CodeOf(err) == agent.CodeTooLarge {
+		sessions, err := s.listed(ctx, rows[:half])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := s.listed(ctx, rows[half:])
+		return append(sessions, rest...), err
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -216,6 +216,23 @@ func TestASessionOfManyIsListed(t *testing.T) {
 	}
 }
 
+// Sessions whose states exceed one answer together are read in several.
+func TestSessionsOfLargeStatesAreListed(t *testing.T) {
+	s := adk.NewSessions(dial(t), "")
+	const n = 25
+	for i := range n {
+		create(t, s, fmt.Sprintf("%02d", i), map[string]any{"notes": strings.Repeat("x", 1<<20)})
+	}
+	create(t, s, "last", map[string]any{"user:notes": strings.Repeat("x", 1<<20)})
+	r, err := s.List(t.Context(), &session.ListRequest{AppName: "app", UserID: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Sessions) != n+1 || r.Sessions[n-1].ID() != "24" || r.Sessions[n].ID() != "last" {
+		t.Errorf("%d sessions", len(r.Sessions))
+	}
+}
+
 func TestASessionIsRemembered(t *testing.T) {
 	c, ctx := dial(t), t.Context()
 	s, m := adk.NewSessions(c, ""), adk.NewMemories(c.Scope, 0)

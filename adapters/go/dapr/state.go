@@ -123,9 +123,10 @@ func putOf(req *state.SetRequest) (*agent.PutValue, error) {
 		put.ContentType = *req.ContentType
 	}
 	if text := req.Metadata["ttlInSeconds"]; text != "" {
+		const most = int(agent.TTLMax / time.Second)
 		seconds, err := strconv.Atoi(text)
-		if err != nil {
-			return nil, fmt.Errorf("set %s: ttlInSeconds is %q: give a number, or -1 for none", req.Key, text)
+		if err != nil || seconds > most {
+			return nil, fmt.Errorf("set %s: ttlInSeconds is %q: give a number to %d, or -1 for none", req.Key, text, most)
 		}
 		put.TTL = time.Duration(max(seconds, 0)) * time.Second
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,6 +164,20 @@ func TestATransactionAppliesWholeOrNotAtAll(t *testing.T) {
 	}
 	if err := s.Multi(t.Context(), &state.TransactionalStateRequest{Operations: many[1:]}); err != nil {
 		t.Errorf("a transaction at the limit: %v", err)
+	}
+}
+
+// A time that does not fit into 64 bits of nanoseconds must not become a short one, after which the value is gone.
+func TestATimeToLiveThatIsTooLongIsRefused(t *testing.T) {
+	s := open(t)
+	for _, seconds := range []string{"18446744074", "9223372037", "315360001"} {
+		err := s.Set(t.Context(), &state.SetRequest{Key: "long", Value: []byte("v"), Metadata: map[string]string{"ttlInSeconds": seconds}})
+		if err == nil || !strings.Contains(err.Error(), "315360000") {
+			t.Errorf("a value with a ttl of %s s: %v", seconds, err)
+		}
+	}
+	if err := s.Set(t.Context(), &state.SetRequest{Key: "long", Value: []byte("v"), Metadata: map[string]string{"ttlInSeconds": "315360000"}}); err != nil {
+		t.Error(err)
 	}
 }
 

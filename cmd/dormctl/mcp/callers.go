@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dormouse/access"
 	"dormouse/agent"
@@ -84,17 +85,14 @@ func (c *callers) of(ctx context.Context, token string) (*caller, error) {
 	if ok {
 		cluster = one.cluster
 	} else if cluster, err = c.dial(token); err != nil {
-		return nil, fmt.Errorf("connect to the cluster: %w", err)
+		return nil, invalid(fmt.Errorf("connect to the cluster: %w", err)) // a malformed token is not sent
 	}
 	who, err := cluster.WhoAmI(ctx)
 	if err != nil {
 		if !ok {
 			_ = cluster.Close()
 		}
-		if agent.CodeOf(err) == agent.CodeUnauthenticated {
-			err = errors.Join(auth.ErrInvalidToken, err)
-		}
-		return nil, err
+		return nil, invalid(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,10 +103,18 @@ func (c *callers) of(ctx context.Context, token string) (*caller, error) {
 		now.checked = time.Now()
 		return now, nil
 	}
-	one = &caller{newServer(c.run, store{cluster, c.scope}, rand.Text), cluster, who.Name, time.Now()}
+	one = &caller{newServer(c.run, store{asCaller{cluster}, c.scope}, rand.Text), cluster, who.Name, time.Now()}
 	c.begun(one.server)
 	c.known.Add(hash, one)
 	return one, nil
+}
+
+// invalid makes an error that refuses the token one of auth.ErrInvalidToken.
+func invalid(err error) error {
+	if agent.CodeOf(err) == agent.CodeUnauthenticated {
+		return errors.Join(auth.ErrInvalidToken, err)
+	}
+	return err
 }
 
 // verify implements auth.TokenVerifier.
@@ -122,3 +128,40 @@ func (c *callers) verify(ctx context.Context, token string, _ *http.Request) (*a
 
 // callerExtra is where a verified token holds its caller.
 const callerExtra = "dormouse"
+
+// callerKey is the key of the caller of a request, in the context of its call.
+type callerKey struct{}
+
+// withCaller is the middleware that adds the caller of a request to the context of its call.
+func withCaller(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if extra := r.GetExtra(); extra != nil && extra.TokenInfo != nil {
+			if one, ok := extra.TokenInfo.Extra[callerExtra].(*caller); ok {
+				ctx = context.WithValue(ctx, callerKey{}, one)
+			}
+		}
+		return next(ctx, method, r)
+	}
+}
+
+// asCaller makes each commit and read of a session with the token of the request that asks for it. The token that began the
+// session may have been revoked since, may have other rights, or may have lost its connection to other callers. Watches have
+// that token, because no request waits for them.
+type asCaller struct{ agent.Service }
+
+func (a asCaller) of(ctx context.Context) agent.Service {
+	if one, ok := ctx.Value(callerKey{}).(*caller); ok {
+		return one.cluster
+	}
+	return a.Service
+}
+
+// Commit implements agent.Service.
+func (a asCaller) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	return a.of(ctx).Commit(ctx, c)
+}
+
+// Read implements agent.Service.
+func (a asCaller) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	return a.of(ctx).Read(ctx, r)
+}

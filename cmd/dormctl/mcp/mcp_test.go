@@ -26,6 +26,7 @@ type process struct {
 	*httptest.Server
 	handler *handler
 	own     *server
+	bearer  string // the token that message sends; "" means none
 }
 
 func startProcess(t *testing.T, service agent.Service, more ...func(*sdk.Server)) *process {
@@ -37,7 +38,7 @@ func startProcess(t *testing.T, service agent.Service, more ...func(*sdk.Server)
 	}
 	h := newHandler(s, func(*http.Request) *server { return own })
 	own.AddReceivingMiddleware(h.remember)
-	p := &process{httptest.NewServer(h), h, own}
+	p := &process{Server: httptest.NewServer(h), handler: h, own: own}
 	t.Cleanup(p.Close)
 	return p
 }
@@ -233,6 +234,9 @@ func (p *process) message(t *testing.T, session, body string) *http.Response {
 	r.Header.Set("Content-Type", jsonType)
 	r.Header.Set("Accept", jsonType+", text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	if p.bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+p.bearer)
+	}
 	if session != "" {
 		r.Header.Set(headerSession, session)
 	}

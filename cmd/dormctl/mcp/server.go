@@ -46,6 +46,7 @@ func newServer(run background, s store, sessionID func() string) *server {
 			return nil
 		},
 	})
+	v.AddReceivingMiddleware(withCaller)
 	s.addMemoryTools(v.Server)
 	s.addThreadTools(v.Server)
 	s.addSessionTools(v.Server)

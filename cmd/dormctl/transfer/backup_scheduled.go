@@ -218,8 +218,11 @@ func verify(ctx context.Context, a *kit.App, daemon string, args []string) error
 	switch {
 	case errors.As(err, &ended) && ended.ExitCode() == kit.ExitUsage:
 		return cli.Usagef("dormoused %s: it refuses these flags", strings.Join(args, " "))
+	case err != nil && ctx.Err() != nil:
+		return interrupted(ctx, err, "nothing was changed")
 	case errors.As(err, &ended):
-		return errors.New("the backups are not whole: see above")
+		// It is damaged, or it cannot be read, or no key was given: dormoused says which.
+		return errors.New("the backups are not verified: see above")
 	case err != nil:
 		return fmt.Errorf("run dormoused, which restores the backups: %w: install it beside dormctl, or name it with --dormoused", err)
 	}

@@ -189,17 +189,17 @@ func runWorker(ctx context.Context, a *kit.App, o sessionImport, n int, progress
 	return did, nil
 }
 
-// workerArgs is the command line of a worker: its parent's, and its number.
+// workerArgs is the command line of a worker: its parent's, and its number. A worker reads the
+// environment too, so it is told also that there is no CA, certificate, key or cluster id.
 func workerArgs(a *kit.App, o sessionImport, n int) []string {
 	args := []string{
 		"import", o.path, "--sessions", "--worker", strconv.Itoa(n), "--workers", strconv.Itoa(o.workers), "--ttl", o.ttl.String(),
 		"--copies", strconv.Itoa(o.Copies), "--rate", strconv.FormatFloat(o.Rate, 'g', -1, 64), "--give-up", o.GiveUp.String(),
-		"--endpoints", a.Endpoints, "--scope", a.Scope,
+		"--endpoints", a.Endpoints, "--scope", a.Scope, "--insecure=" + strconv.FormatBool(a.Insecure),
+		"--ca", a.Ca, "--cert", a.Cert, "--key", a.Key, "--cluster-id", a.ClusterID,
 	}
-	for _, given := range [][2]string{{"--ca", a.Ca}, {"--cert", a.Cert}, {"--key", a.Key}, {"--cluster-id", a.ClusterID}} {
-		if given[1] != "" {
-			args = append(args, given[0], given[1])
-		}
+	if a.TokenFile != "" {
+		args = append(args, "--token-file", a.TokenFile)
 	}
 	return args
 }

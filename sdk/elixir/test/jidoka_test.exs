@@ -15,6 +15,14 @@ defmodule Dormouse.JidokaTest do
 
   defp at(opts, now), do: [now_ms: now, lease_ttl_ms: 50] ++ opts
 
+  # Transitions during whose first claim another changes the session.
+  defmodule Meanwhile do
+    def claim(session, request, opts) do
+      if change = Process.delete(:meanwhile), do: change.()
+      Jidoka.Session.Transitions.claim(session, request, opts)
+    end
+  end
+
   describe "sessions" do
     test "a session is read as it was put, and a missing one is an error", %{opts: opts} do
       assert SessionStore.get_session("s", opts) == {:error, {:session_not_found, "s"}}
@@ -62,6 +70,19 @@ defmodule Dormouse.JidokaTest do
       recoveries = at_once.(fn _n -> SessionStore.recover_session("s", at(opts, 200)) end)
       assert [{:ok, %{lease: lease}}] = Enum.filter(recoveries, &match?({:ok, _}, &1))
       assert {:ok, %{lease: ^lease}} = SessionStore.get_session("s", opts)
+    end
+
+    test "a session that is deleted and put again during a transition is kept", %{opts: opts} do
+      again = %{session("s") | spec: {:module, %{x: 2}}}
+      {:ok, _} = SessionStore.put_session(session("s"), opts)
+
+      Process.put(:meanwhile, fn ->
+        {:ok, _} = Dormouse.Values.delete(opts[:client], "jidoka/sessions/s")
+        {:ok, _} = SessionStore.put_session(again, opts)
+      end)
+
+      assert {:ok, %{spec: {:module, %{x: 2}}}} = SessionStore.claim_session("s", %{request_id: "r1"}, [transitions: Meanwhile] ++ at(opts, 100))
+      assert {:ok, %{spec: {:module, %{x: 2}}, status: :running}} = SessionStore.get_session("s", opts)
     end
 
     test "a hibernated session is claimed for resume once", %{opts: opts} do

@@ -50,6 +50,7 @@ export interface StoreOptions {
 interface Stored {
   key: string
   bytes: string
+  incarnation: number
   revision: number
   metadata?: { texts?: number }
   created_at: number
@@ -112,12 +113,23 @@ export class DormouseStore extends BaseStore {
 
   private async read(reads: Read[]): Promise<unknown[]> {
     const calls = []
-    for (let at = 0; at < reads.length; at += readsMax) calls.push(this.client.read(reads.slice(at, at + readsMax)))
-    return (await Promise.all(calls)).flatMap(({ answers }) => answers.map(({ found, error }) => {
+    for (let at = 0; at < reads.length; at += readsMax) calls.push(this.answers(reads.slice(at, at + readsMax)))
+    return (await Promise.all(calls)).flat().map(({ found, error }) => {
       if (!error) return found
       if (error.code === 'not_found' || error.code === 'deleted') return undefined
       throw new RefusedError(error)
-    }))
+    })
+  }
+
+  /** Answers reads, in several calls if their answers are too large for one. */
+  private async answers(reads: Read[]): ReturnType<typeof answersOf> {
+    try {
+      return await answersOf(this.client, reads)
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'too_large' || reads.length === 1) throw error
+    }
+    const half = reads.length >> 1
+    return [...await this.answers(reads.slice(0, half)), ...await this.answers(reads.slice(half))]
   }
 
   private async stored(keys: readonly string[]): Promise<Map<string, Stored>> {
@@ -165,11 +177,13 @@ export class DormouseStore extends BaseStore {
     const agent = this.agent(put.namespace[0])
     const texts = put.value === null ? [] : indexed.texts
     const ops: Op[] = []
+    // The revisions of an item that was deleted and put again begin anew: only its incarnation tells them apart.
+    const same = before ? { if_incarnation: before.incarnation, if_revision: before.revision } : { if_revision: 0 }
     if (put.value === null) {
-      if (before) ops.push({ op: 'delete_value', key, if_revision: before.revision })
+      if (before) ops.push({ op: 'delete_value', key, ...same })
     } else {
       const bytes = Buffer.from(JSON.stringify(put.value)).toString('base64')
-      ops.push({ op: 'put_value', key, bytes, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, if_revision: before?.revision ?? 0 } : {}) })
+      ops.push({ op: 'put_value', key, bytes, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, ...same } : {}) })
       if (!this.index) return ops
     }
     texts.forEach((content, at) => {
@@ -298,6 +312,8 @@ export class DormouseStore extends BaseStore {
 }
 
 const valueOf = (bytes: string | undefined): Record<string, unknown> => JSON.parse(Buffer.from(bytes ?? '', 'base64').toString())
+
+const answersOf = async (client: Client, reads: Read[]) => (await client.read(reads)).answers
 
 const memoryId = (key: string, at: number): string => `${createHash('sha256').update(key).digest('hex')}.${at}`
 

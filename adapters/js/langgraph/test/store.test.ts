@@ -42,6 +42,17 @@ describe('DormouseStore', () => {
     expect((await store.search(['a']))[0]).toMatchObject({ namespace: ['a'], key: 'key:with::colons/é' })
   })
 
+  it('reads items that exceed one answer together in several', async () => {
+    const store = open()
+    const keys = Array.from({ length: 90 }, (_, at) => String(at).padStart(2, '0'))
+    for (let at = 0; at < keys.length; at += 10) {
+      await store.batch(keys.slice(at, at + 10).map((key) => ({ namespace: ['large'], key, value: { text: 'x'.repeat(400_000) } })))
+    }
+    expect((await store.search(['large'], { limit: 90 })).map(({ key }) => key)).toEqual(keys)
+    const found = await store.batch(keys.map((key) => ({ namespace: ['large'], key })))
+    expect(found.map((item) => item?.key)).toEqual(keys)
+  })
+
   it('answers as InMemoryStore does', async () => {
     const ours = open()
     const theirs = new InMemoryStore()
@@ -121,6 +132,24 @@ describe('DormouseStore', () => {
     for (let each = 0; each < 8; each++) {
       for (let at = 0; at < 8 - each; at++) expect(await store.search(['c'], { query: `word${each}x${at}` })).toHaveLength(each === n ? 1 : 0)
     }
+  })
+
+  it('keeps the index of an item whole that another deletes and puts again meanwhile', async () => {
+    const shared = { prefix: prefix(), index: { fields: ['words[*]'] } }
+    const other = open(shared)
+    const ours = follower()
+    const mine = new DormouseStore(ours, shared)
+    await other.put(['again'], 'k', { words: ['first'] })
+    const commit = ours.commit.bind(ours)
+    const meanwhile = vi.spyOn(ours, 'commit').mockImplementationOnce(async (ops) => {
+      await other.delete(['again'], 'k')
+      await other.put(['again'], 'k', { words: ['one', 'two', 'otter'] })
+      return commit(ops)
+    })
+    await mine.put(['again'], 'k', { words: ['mine'] })
+    expect(meanwhile).toHaveBeenCalledTimes(2)
+    expect(await mine.search(['again'], { query: 'otter' })).toEqual([])
+    expect((await mine.search(['again'], { query: 'mine' })).map(({ value }) => value)).toEqual([{ words: ['mine'] }])
   })
 
   it('refuses more texts of an item than it indexes, and keys that are too long', async () => {

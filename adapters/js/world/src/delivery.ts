@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { RefusedError, type Client, type Op } from '@dormouse/client'
 import type { Keys } from './keys.js'
 import type { Owner } from './owner.js'
@@ -55,10 +56,12 @@ export class Delivery {
   async start(): Promise<void> {
     if (this.started) return
     this.started = true
-    // The feed begins before the scan, so that no message is missed between them.
-    const { index } = await this.client.read([{ read: 'list_values', prefix: this.keys.messages(), limit: 1 }])
-    for await (const { body } of scan<Message>(this.client, this.keys.messages())) this.add(body)
-    void this.follow(index + 1).catch((error: unknown) => { if (!this.stopped.signal.aborted) this.options.report(error) })
+    try {
+      void this.keepFollowing(await this.scan())
+    } catch (error) {
+      this.started = false
+      throw error
+    }
   }
 
   /** Delivers a message when it is due. */
@@ -133,7 +136,7 @@ export class Delivery {
       }
       return after && { message: after, waitMs: delay! }
     } finally {
-      this.owner.release(known.run)
+      this.owner.release(known.run, hold)
     }
   }
 
@@ -161,6 +164,29 @@ export class Delivery {
   private done(key: string, message: Message): Op[] {
     if (message.deliveries + 1 < deliveriesMax) return [remove(key)]
     return [remove(key), put(this.keys.dead(message.id), message, undefined, deadMs)]
+  }
+
+  /** Adds all messages, and returns the index from which the feed has what comes after. */
+  private async scan(): Promise<number> {
+    // The feed begins before the scan, so that no message is missed between them.
+    const { index } = await this.client.read([{ read: 'list_values', prefix: this.keys.messages(), limit: 1 }])
+    for await (const { body } of scan<Message>(this.client, this.keys.messages())) this.add(body)
+    return index + 1
+  }
+
+  /** Follows the feed from an index on. After an error it reads all messages again, until this process stops. */
+  private async keepFollowing(index: number): Promise<void> {
+    const { signal } = this.stopped
+    for (let from: number | undefined = index; ;) {
+      try {
+        await this.follow(from ?? await this.scan())
+      } catch (error) {
+        if (!signal.aborted) this.options.report(error)
+      }
+      if (signal.aborted) return
+      from = undefined
+      await pause(retryMs, undefined, { signal }).catch(() => undefined)
+    }
   }
 
   private async follow(index: number): Promise<void> {

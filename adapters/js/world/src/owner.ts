@@ -21,6 +21,8 @@ export function fenceOf(run: string): { fence: Fence } | object {
 
 interface Owned {
   hold: Promise<ClaimHold | undefined>
+  /** The hold once it is there. */
+  held?: ClaimHold
   users: number
   linger: ReturnType<typeof setTimeout> | undefined
 }
@@ -48,16 +50,18 @@ export class Owner {
     let hold: ClaimHold | undefined
     try {
       hold = await owned.hold
+      if (hold) owned.held = hold
     } finally {
       if (!hold) this.forget(run, owned)
     }
     return hold
   }
 
-  /** Ends one use of a run. After the last one the run is free for others soon. */
-  release(run: string): void {
+  /** Ends one use of a run, by the hold that it took. After the last one the run is free for others soon. */
+  release(run: string, hold: ClaimHold): void {
     const owned = this.runs.get(run)
-    if (!owned || --owned.users > 0) return
+    // A run whose claim was lost may have been taken again meanwhile, for other users.
+    if (owned?.held !== hold || --owned.users > 0) return
     owned.linger = setTimeout(() => {
       this.forget(run, owned)
       void owned.hold.then((hold) => hold?.release()).catch(() => undefined) // It lapses by itself.

@@ -1,12 +1,18 @@
-import type { Client, Entry, Op, Read } from '@dormouse/client'
+import { RefusedError, type Client, type Entry, type Op, type Read } from '@dormouse/client'
 import { isTerminalWorkflowRunStatus, type CreateEventRequest, type Event, type Hook, type RunCreatedEventRequest, type Step, type Wait, type WorkflowRun } from '@workflow/world'
 import { eventKind, eventOf } from './entities.js'
 import { nextEvent } from './ids.js'
 import type { Keys } from './keys.js'
-import { bodyOf, get, put, read, remove, value } from './store.js'
+import { bodyOf, get, put, read, remove, value, type Stored } from './store.js'
 
 /** A request to store an event. */
 export type EventRequest = CreateEventRequest | RunCreatedEventRequest
+
+/** Who has a token. */
+interface Token {
+  run: string
+  hook: string
+}
 
 /** What an event is decided from: the run and the entity that the event is about, at one index. */
 export interface State {
@@ -16,7 +22,7 @@ export interface State {
   wait: Wait | undefined
   hook: Hook | undefined
   /** Who has the token of a hook that is created. */
-  token: { run: string; hook: string } | undefined
+  token: Token | undefined
   /** The revision of the token's value; 0 if there is none. */
   tokenRevision: number
   /** Whether the attribute event was made before. */
@@ -31,6 +37,9 @@ type Page = { items: { key: string; body?: string }[] }
 
 /** How many waits and hooks of a run end in the commit that ends the run. */
 const endsMax = 200
+
+/** The most reads of one call. */
+const readsMax = 100
 
 /** Reads what an event is decided from. */
 export async function stateFor(client: Client, keys: Keys, run: string, data: EventRequest): Promise<State> {
@@ -53,7 +62,7 @@ export async function stateFor(client: Client, keys: Keys, run: string, data: Ev
   const names = Object.keys(reads)
   const answers = await read(client, Object.values(reads))
   const found = Object.fromEntries(names.map((name, at) => [name, answers[at]]))
-  const token = value<{ run: string; hook: string }>(found.token)
+  const token = value<Token>(found.token)
   const last = (found.tail as { items: Entry[] } | undefined)?.items[0]
   return {
     run: value<WorkflowRun>(found.run)?.body,
@@ -80,14 +89,26 @@ async function isOver(client: Client, keys: Keys, run: string): Promise<boolean>
 
 /** Removes the waits and hooks that were too many for the commit that ended the run. */
 export async function endRest(client: Client, keys: Keys, run: string, data: EventRequest, { ends }: State): Promise<void> {
-  for (let left = ends; left.waits.length === endsMax || left.hooks.length === endsMax;) {
-    const state = await stateFor(client, keys, run, data)
-    left = state.ends
-    const changes = new Changes(keys, run, state)
-    changes.end(left)
-    if (changes.ops.length > 0) await client.commit(changes.ops)
+  for (let more = isFull(ends); more;) {
+    const left = (await stateFor(client, keys, run, data)).ends
+    const changes = new Changes(keys, run)
+    for (let at = 0; at < left.hooks.length; at += readsMax) {
+      const hooks = left.hooks.slice(at, at + readsMax).map(({ hook }) => hook)
+      const tokens = await read(client, hooks.map((hook) => ({ read: 'get_value', key: keys.token(hook.token) })))
+      hooks.forEach((hook, n) => changes.removeOver(hook, value<Token>(tokens[n])))
+    }
+    changes.end({ waits: left.waits, hooks: [] })
+    try {
+      if (changes.ops.length > 0) await client.commit(changes.ops)
+      more = isFull(left)
+    } catch (error) {
+      // Another run took one of the tokens, or another process removes the same ones.
+      if (!(error instanceof RefusedError) || !['revision_mismatch', 'deleted'].includes(error.code)) throw error
+    }
   }
 }
+
+const isFull = ({ waits, hooks }: State['ends']): boolean => waits.length === endsMax || hooks.length === endsMax
 
 /** Collects the changes of one commit: events, and the entities that they change. */
 export class Changes {
@@ -101,12 +122,12 @@ export class Changes {
   /** The time of the first event. */
   readonly now: Date
 
-  constructor(keys: Keys, run: string, state: State) {
+  constructor(keys: Keys, run: string, state?: State) {
     this.keys = keys
     this.run = run
-    this.rev = state.rev
-    this.tokenRevision = state.tokenRevision
-    this.last = state.last?.eventId
+    this.rev = state?.rev ?? 0
+    this.tokenRevision = state?.tokenRevision ?? 0
+    this.last = state?.last?.eventId
     this.now = nextEvent(this.last).at
   }
 
@@ -142,7 +163,17 @@ export class Changes {
   }
 
   removeHook(hook: Hook): void {
-    this.ops.push(remove(this.keys.hooks(this.run) + hook.hookId), remove(this.keys.hookOwner(hook.hookId)), remove(this.keys.token(hook.token)))
+    this.ops.push(...this.ofHook(hook), remove(this.keys.token(hook.token)))
+  }
+
+  /** Removes a hook of a run that is over. Another run may have its token. */
+  removeOver(hook: Hook, token: Stored<Token> | undefined): void {
+    this.ops.push(...this.ofHook(hook))
+    if (token?.body.run === this.run && token.body.hook === hook.hookId) this.ops.push(remove(this.keys.token(hook.token), token))
+  }
+
+  private ofHook(hook: Hook): Op[] {
+    return [remove(this.keys.hooks(this.run) + hook.hookId), remove(this.keys.hookOwner(hook.hookId))]
   }
 
   /** Removes the waits and the hooks of a run that ends: their tokens are free again. */

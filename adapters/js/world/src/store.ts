@@ -13,6 +13,7 @@ const pageDefault = 100
 /** A value as it was read. */
 export interface Stored<T> {
   body: T
+  incarnation: number
   revision: number
 }
 
@@ -22,7 +23,10 @@ export const put = (key: string, body: unknown, revision?: number, ttlMs?: numbe
   ...(revision === undefined ? {} : { if_revision: revision }), ...(ttlMs === undefined ? {} : { ttl_ms: ttlMs }),
 })
 
-export const remove = (key: string): Op => ({ op: 'delete_value', key })
+/** Returns an op that deletes a value; only the one that was read, if it is given. */
+export const remove = (key: string, seen?: Stored<unknown>): Op => ({
+  op: 'delete_value', key, ...(seen ? { if_incarnation: seen.incarnation, if_revision: seen.revision } : {}),
+})
 
 /** Returns what put was given. */
 export const bodyOf = <T>(bytes: string | undefined): T => decode<T>(Buffer.from(bytes ?? '', 'base64').toString())
@@ -39,8 +43,8 @@ export async function read(client: Client, reads: Read[]): Promise<unknown[]> {
 
 /** Returns the body of a value that get_value found. */
 export function value<T>(found: unknown): Stored<T> | undefined {
-  const each = found as { bytes: string; revision: number } | undefined
-  return each && { body: bodyOf<T>(each.bytes), revision: each.revision }
+  const each = found as { bytes: string; incarnation: number; revision: number } | undefined
+  return each && { body: bodyOf<T>(each.bytes), incarnation: each.incarnation, revision: each.revision }
 }
 
 /** Reads one value. */

@@ -2,6 +2,8 @@
 import { WorkflowWorldError } from '@workflow/errors'
 import { SPEC_VERSION_CURRENT, ValidQueueName, type CreateEventRequest } from '@workflow/world'
 import { createWorld } from '../src/index.js'
+import { Keys } from '../src/keys.js'
+import { Owner } from '../src/owner.js'
 import { client, killLeader, prefix, serve, server, sleep, world } from './kit.js'
 
 const queue = ValidQueueName.parse('__wkf_workflow_test')
@@ -77,6 +79,49 @@ it('delivers what another process stored, and lets one process at a time run a r
   }
   expect(most).toBe(1)
   expect(new Set(done).size).toBe(1) // The owner keeps the run for a while.
+})
+
+it('delivers what others store after its feed broke off', async () => {
+  const shared = prefix()
+  const mine = client()
+  const seen: string[] = []
+  const reported: string[] = []
+  const baseUrl = await serve(async (_message, { messageId }) => { seen.push(messageId) })
+  const on = world({ client: mine, prefix: shared, baseUrl, report: (error) => reported.push(String(error)) })
+  await on.start!()
+  const sender = world({ prefix: shared })
+  // No node answers in time, as while a cluster has no leader.
+  vi.spyOn(mine, 'read').mockRejectedValueOnce(new Error('no node answers'))
+  const first = await sender.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(seen).toEqual([first.messageId]), 10_000)
+  const second = await sender.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(seen).toEqual([first.messageId, second.messageId]), 10_000)
+  expect(reported).toEqual(['Error: no node answers'])
+})
+
+it('starts after a start that failed', async () => {
+  const mine = client()
+  const seen: string[] = []
+  const on = world({ client: mine, baseUrl: await serve(async (_message, { messageId }) => { seen.push(messageId) }) })
+  vi.spyOn(mine, 'read').mockRejectedValueOnce(new Error('no node answers'))
+  await expect(on.start!()).rejects.toThrow('no node answers')
+  await on.start!()
+  const { messageId } = await on.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(seen).toEqual([messageId]), 10_000)
+})
+
+it('keeps a run for its user when an earlier use of a lost claim ends', async () => {
+  const keys = new Keys(prefix())
+  const on = client()
+  const owner = new Owner(on, keys, 'h', 3000)
+  onTestFinished(() => owner.close())
+  const first = (await owner.take('r'))!
+  await on.claims.release(keys.owner('r'), 'h', first.fence.epoch)
+  await vi.waitFor(() => expect(first.signal.aborted).toBe(true), 10_000)
+  const second = (await owner.take('r'))!
+  owner.release('r', first)
+  await sleep(1500) // longer than a run without users is kept
+  expect(await on.claims.get(keys.owner('r'))).toMatchObject({ holder: 'h', epoch: second.fence.epoch })
 })
 
 it('refuses the writes of a runner that another has followed', async () => {

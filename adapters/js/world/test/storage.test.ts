@@ -124,6 +124,30 @@ it('keeps the chunks of a stream in order, for readers before and after', async 
   expect(await client().threads.list({ prefix: shared.prefix })).toMatchObject({ items: [{}, {}] })
 })
 
+it('leaves a token to the run that took it from one that is over', async () => {
+  const shared = { prefix: prefix() }
+  const mine = client()
+  const [on, other] = [world({ ...shared, client: mine }), world(shared)]
+  const [first, second] = [await started(on), await started(other)]
+  const hook = (id: string, token: string): CreateEventRequest => ({ eventType: 'hook_created', correlationId: id, specVersion, eventData: { token } })
+  // More hooks than the commit that ends the run removes.
+  for (let n = 0; n < 202; n++) await on.events.create(first, hook(`hook_${String(n).padStart(3, '0')}`, `token ${n}`))
+  const commit = mine.commit.bind(mine)
+  vi.spyOn(mine, 'commit').mockImplementationOnce(async (ops, options) => {
+    const done = await commit(ops, options)
+    await other.events.create(second, hook('theirs_1', 'token 200'))
+    return done
+  }).mockImplementationOnce(async (ops, options) => {
+    await other.events.create(second, hook('theirs_2', 'token 201'))
+    return commit(ops, options)
+  })
+  await on.events.create(first, { eventType: 'run_cancelled', specVersion } as CreateEventRequest)
+  for (const [token, hookId] of [['token 200', 'theirs_1'], ['token 201', 'theirs_2']] as const) {
+    expect(await other.hooks.getByToken(token)).toMatchObject({ runId: second, hookId })
+  }
+  expect((await on.hooks.list({ runId: first })).data).toEqual([])
+})
+
 it('frees the tokens of a run that ends with more hooks than one commit takes', async () => {
   const on = world()
   const [first, second] = [await started(on), await started(on)]

@@ -94,10 +94,21 @@ class DormouseStore(BaseStore):
 
     def _read(self, reads: Sequence[Json]) -> Iterator[Any]:
         for at in range(0, len(reads), 100):
-            for answer in self._client.read(reads[at : at + 100])["answers"]:
+            for answer in self._answers(reads[at : at + 100]):
                 if "error" in answer and answer["error"]["code"] not in _GONE:
                     raise RefusedError(answer["error"])
                 yield answer.get("found")
+
+    def _answers(self, reads: Sequence[Json]) -> Sequence[Json]:
+        """Answers reads, in several calls if their answers are too large for one."""
+        try:
+            answers: Sequence[Json] = self._client.read(reads)["answers"]
+            return answers
+        except RefusedError as refused:
+            if refused.code != "too_large" or len(reads) == 1:
+                raise
+        half = len(reads) // 2
+        return [*self._answers(reads[:half]), *self._answers(reads[half:])]
 
     def _items(self, keys: Sequence[str], scores: Mapping[str, float] | None = None, *, search: bool = False) -> dict[str, Any]:
         found = {}

@@ -32,6 +32,14 @@ class Store(unittest.TestCase):
         self.store.delete(("a", "b/c:%"), "k/é:")
         self.assertIsNone(self.store.get(("a", "b/c:%"), "k/é:"))
 
+    def test_items_that_exceed_one_answer_together_are_read_in_several(self):
+        for at in range(0, 90, 10):
+            self.store.batch([PutOp(("large",), f"{each:02}", {"text": "x" * 400_000}) for each in range(at, at + 10)])
+        self.assertEqual(keys(self.store.search(("large",), limit=3)), ["00", "01", "02"])
+        self.assertEqual(len(self.store.search(("large",), limit=90)), 90)
+        found = self.store.batch([GetOp(("large",), f"{each:02}") for each in range(90)])
+        self.assertEqual(keys(found), [f"{each:02}" for each in range(90)])
+
     def test_a_batch_reads_what_was_before_and_applies_the_last_put_of_a_key(self):
         self.store.put(("a",), "k", {"n": 0})
         results = self.store.batch([PutOp(("a",), "k", {"n": 1}), GetOp(("a",), "k"), PutOp(("a",), "k", {"n": 2}), GetOp(("a",), "none")])

@@ -9,8 +9,9 @@ defmodule Dormouse.Jidoka.SessionStore do
 
   A session is one value. Each transition reads it, applies Jidoka's own rules
   (`Jidoka.Session.Transitions`, or the module in `:transitions`) and writes it back only if its
-  revision is still the same. So of workers on any node that claim or recover a session exactly one
-  succeeds. A write that ends as `%Dormouse.Unknown{}` may have been applied: read the session again.
+  incarnation and revision are still the same. So of workers on any node that claim or recover a
+  session exactly one succeeds. A write that ends as `%Dormouse.Unknown{}` may have been applied: read
+  the session again.
   """
 
   alias Dormouse.{Refused, Term, Transport, Values}
@@ -25,7 +26,7 @@ defmodule Dormouse.Jidoka.SessionStore do
   def put_session(session, opts), do: transition(session.session_id, opts, :create, &apply(transitions(opts), :put, [&1, session]))
 
   def get_session(session_id, opts) do
-    with {:ok, session, _revision} <- read(session_id, opts), do: {:ok, session}
+    with {:ok, session, _version} <- read(session_id, opts), do: {:ok, session}
   end
 
   def list_sessions(opts), do: list(opts, nil, [])
@@ -46,14 +47,17 @@ defmodule Dormouse.Jidoka.SessionStore do
   end
 
   defp transition(session_id, opts, missing, change, attempt \\ 1) do
-    with {:ok, before, revision} <- current(session_id, opts, missing),
+    with {:ok, before, version} <- current(session_id, opts, missing),
          {:ok, session} <- change.(before),
-         {:ok, _stamp} <- write(session_id, session, revision, opts) do
+         {:ok, _stamp} <- write(session_id, session, version, opts) do
       {:ok, session}
     else
-      {:error, %Refused{code: "revision_mismatch"}} when attempt < @attempts_max ->
+      {:changed, _refused} when attempt < @attempts_max ->
         Process.sleep(Transport.backoff(min(attempt - 1, 3)))
         transition(session_id, opts, missing, change, attempt + 1)
+
+      {:changed, refused} ->
+        {:error, refused}
 
       error ->
         error
@@ -62,21 +66,34 @@ defmodule Dormouse.Jidoka.SessionStore do
 
   defp current(session_id, opts, missing) do
     case {read(session_id, opts), missing} do
-      {{:error, {:session_not_found, _id}}, :create} -> {:ok, nil, 0}
+      {{:error, {:session_not_found, _id}}, :create} -> {:ok, nil, [if_revision: 0]}
       {result, _missing} -> result
     end
   end
 
   defp read(session_id, opts) do
     case Values.get(client(opts), key(session_id, opts), call(opts)) do
-      {:ok, value} -> with {:ok, session} <- Term.decode(value.data), do: {:ok, session, value.revision}
+      {:ok, value} -> with {:ok, session} <- Term.decode(value.data), do: {:ok, session, version(value)}
       {:error, %Refused{code: "not_found"}} -> {:error, {:session_not_found, session_id}}
       error -> error
     end
   end
 
-  defp write(session_id, session, revision, opts) do
-    Values.put(client(opts), key(session_id, opts), Term.encode(session), [if_revision: revision, content_type: Term.content_type()] ++ call(opts))
+  defp version(%Values{incarnation: 0} = value), do: [if_revision: value.revision]
+  defp version(value), do: [if_revision: value.revision, if_incarnation: value.incarnation]
+
+  defp write(session_id, session, version, opts) do
+    case Values.put(client(opts), key(session_id, opts), Term.encode(session), version ++ [content_type: Term.content_type()] ++ call(opts)) do
+      {:error, %Refused{code: "revision_mismatch"} = refused} ->
+        {:changed, refused}
+
+      # The session that was read is deleted. Without an incarnation, the key is sealed, and stays so.
+      {:error, %Refused{code: "deleted"} = refused} = error ->
+        if version[:if_incarnation], do: {:changed, refused}, else: error
+
+      result ->
+        result
+    end
   end
 
   defp list(opts, after_key, done) do
