@@ -179,7 +179,7 @@ func TestAStoreThatCannotBeOpenedSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for location, says := range map[string]string{
-		"/var/backups": "write file:///DIRECTORY", "http://host/": "write file:///DIRECTORY", "file://relative/path": "an absolute path", "file:///": "names no directory",
+		"/var/backups": "write file:///DIRECTORY", "http://host/": "write file:///DIRECTORY", "file://relative/path": "an absolute path", "file:///": "names no directory", "file:///./": "names no directory",
 		"s3://": "names no bucket", "s3://key:secret@bucket": "in its environment", "file://" + file: "is no directory", "file:///none/of/these": "no such file",
 	} {
 		if _, err := blob.Open(location, "/none/dormblob"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
@@ -196,6 +196,33 @@ func TestAStoreThatCannotBeOpenedSaysWhy(t *testing.T) {
 	t.Setenv("BLOB_TEST_CRASH", "1")
 	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "out of memory") {
 		t.Errorf("a crash: %v", err)
+	}
+}
+
+// The path of a URL need not be the shortest one: an end in a slash hung each Put, which went up from the
+// object to the root of the file system and stayed there, and let Delete remove what is above the store.
+func TestADirectoryMayHaveALongPath(t *testing.T) {
+	for _, end := range []string{"/", "//store", "/./store", "/other/../store"} {
+		t.Run(end, func(t *testing.T) {
+			parent := filepath.Join(t.TempDir(), "parent")
+			if err := os.Mkdir(parent, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s, err := blob.Open("file://"+parent+end, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, s, "c/a", []byte("a"))
+			if all, err := s.List(t.Context(), "c/"); err != nil || len(all) != 1 {
+				t.Errorf("there are %v, %v", all, err)
+			}
+			if err := s.Delete(t.Context(), "c/a"); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(parent + strings.TrimPrefix(end, "/other/..")); err != nil {
+				t.Errorf("Delete has removed the store: %v", err)
+			}
+		})
 	}
 }
 

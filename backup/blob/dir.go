@@ -22,6 +22,7 @@ type dir struct{ root string }
 // OpenDir returns the store in a directory. It creates the directory, but not its parent: that one
 // is missing if a file system is not mounted.
 func OpenDir(root string) (Store, error) {
+	root = filepath.Clean(root) // the parents of objects are compared with it
 	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make the directory of the backups: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path"
 	"strings"
 )
 
@@ -60,7 +61,7 @@ func parse(location string) (*url.URL, error) {
 	}
 	switch u.Scheme {
 	case "file":
-		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || u.Path == "/" {
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || path.Clean(u.Path) == "/" {
 			return nil, fmt.Errorf("%q names no directory: write file:// and an absolute path, such as file:///var/backups/dormouse", location)
 		}
 	case "s3", "gs", "azblob":
