@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -223,6 +224,38 @@ func TestADirectoryMayHaveALongPath(t *testing.T) {
 				t.Errorf("Delete has removed the store: %v", err)
 			}
 		})
+	}
+}
+
+// A process that ends while it writes an object leaves a temporary file, as large as the object may be, which no
+// list shows. A later Put removes it.
+func TestWhatACrashHasLeftIsRemoved(t *testing.T) {
+	root := t.TempDir()
+	write := func(name string, age time.Duration) string {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		at := time.Now().Add(-age)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const day = 24 * time.Hour
+	gone := []string{write("c/backups/old/.state42", 2*day), write("c/log/.00000000000000000001-n142", 2*day), filepath.Join(root, "c", "backups", "old")}
+	kept := []string{write("c/backups/new/.state43", time.Hour), write("c/backups/kept/state", 9*day), write("c/.nfs0042", 9*day), write(".hidden", 9*day)}
+	s, err := blob.OpenDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "c/head.json", []byte("{}"))
+	for _, path := range gone {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", path, err)
+		}
+	}
+	for _, path := range kept {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 
