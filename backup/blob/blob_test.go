@@ -34,6 +34,10 @@ func serve(dir string) int {
 		fmt.Fprintln(os.Stderr, "out of memory")
 		return 3
 	}
+	if os.Getenv("BLOB_TEST_HANG") != "" {
+		_, _ = io.Copy(io.Discard, os.Stdin) // as while a bucket does not answer
+		return 4
+	}
 	store, err := blob.OpenDir(dir)
 	if err := blob.Serve(context.Background(), store, err, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -45,12 +49,12 @@ func serve(dir string) int {
 // stores opens a directory, and a directory behind a process.
 func stores(t *testing.T) map[string]blob.Store {
 	t.Helper()
-	dir, err := blob.Open((&url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "backups")}).String(), "")
+	dir, err := blob.Open(t.Context(), (&url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "backups")}).String(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("BLOB_TEST_DIR", filepath.Join(t.TempDir(), "bucket"))
-	program, err := blob.Open("s3://bucket", self(t))
+	program, err := blob.Open(t.Context(), "s3://bucket", self(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,19 +187,19 @@ func TestAStoreThatCannotBeOpenedSaysWhy(t *testing.T) {
 		"/var/backups": "write file:///DIRECTORY", "http://host/": "write file:///DIRECTORY", "file://relative/path": "an absolute path", "file:///": "names no directory", "file:///./": "names no directory",
 		"s3://": "names no bucket", "s3://key:secret@bucket": "in its environment", "file://" + file: "is no directory", "file:///none/of/these": "no such file",
 	} {
-		if _, err := blob.Open(location, "/none/dormblob"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if _, err := blob.Open(t.Context(), location, "/none/dormblob"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", location, err, says)
 		}
 	}
-	if _, err := blob.Open("s3://bucket", "/none/dormblob"); err == nil || !strings.Contains(err.Error(), "install it beside") {
+	if _, err := blob.Open(t.Context(), "s3://bucket", "/none/dormblob"); err == nil || !strings.Contains(err.Error(), "install it beside") {
 		t.Errorf("without dormblob: %v", err)
 	}
 	t.Setenv("BLOB_TEST_DIR", file)
-	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "is no directory") {
+	if _, err := blob.Open(t.Context(), "gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "is no directory") {
 		t.Errorf("without a bucket: %v", err)
 	}
 	t.Setenv("BLOB_TEST_CRASH", "1")
-	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "out of memory") {
+	if _, err := blob.Open(t.Context(), "gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "out of memory") {
 		t.Errorf("a crash: %v", err)
 	}
 }
@@ -209,7 +213,7 @@ func TestADirectoryMayHaveALongPath(t *testing.T) {
 			if err := os.Mkdir(parent, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			s, err := blob.Open("file://"+parent+end, "")
+			s, err := blob.Open(t.Context(), "file://"+parent+end, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,6 +260,35 @@ func TestWhatACrashHasLeftIsRemoved(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// A call that needs another process ends with its context, also while that process still opens the bucket.
+func TestACallEndsWhileItsProcessStarts(t *testing.T) {
+	t.Setenv("BLOB_TEST_DIR", filepath.Join(t.TempDir(), "bucket"))
+	s, err := blob.Open(t.Context(), "s3://bucket", self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it ends the process
+	put(t, s, "a", []byte("a"))
+	first, err := s.Get(t.Context(), "a") // takes the process that Open has started
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close() //nolint:errcheck // it was only read
+	t.Setenv("BLOB_TEST_HANG", "1")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	failed := make(chan error, 1)
+	go func() { _, err := s.List(ctx, ""); failed <- err }()
+	select {
+	case err := <-failed:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a list whose process does not start: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a list waits for its process although its context has ended")
 	}
 }
 

@@ -78,8 +78,8 @@ func parse(location string) (*url.URL, error) {
 }
 
 // Open returns the store at a URL. program is the path of dormblob, for URLs other than file://; ""
-// means dormblob in the directory of the running program, or else in $PATH.
-func Open(location, program string) (Store, error) {
+// means dormblob in the directory of the running program, or else in $PATH. ctx bounds the start of dormblob.
+func Open(ctx context.Context, location, program string) (Store, error) {
 	u, err := parse(location)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Open(location, program string) (Store, error) {
 	if u.Scheme == "file" {
 		return OpenDir(u.Path)
 	}
-	return OpenProgram(program, location)
+	return OpenProgram(ctx, program, location)
 }
 
 // checkName returns an error unless name is the name of an object, or the beginning of one.
