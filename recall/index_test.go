@@ -163,6 +163,28 @@ func TestAnIndexForgetsRemovedMemories(t *testing.T) {
 	}
 }
 
+// The bound of a node's indexes holds for memories with many tags and few words too: most of such an index is tags.
+func TestTheSizeOfAnIndexCountsTags(t *testing.T) {
+	const docs, tags, tag = 600, 64, "twelve bytes"
+	const least = docs * tags * (len(tag) + 16) // with the header of a string
+	x := recall.NewIndex()
+	for round := range 3 { // the last one compacts the index
+		for i := range docs {
+			d := recall.Doc{ID: fmt.Sprint(i), Order: uint64(round*docs + i + 1)}
+			for range tags {
+				d.Tags = append(d.Tags, tag)
+			}
+			x.Put(d, "word", nil)
+		}
+		if x.Bytes() < least {
+			t.Errorf("round %d: %d memories with tags of %d bytes count for %d bytes", round, x.Len(), least, x.Bytes())
+		}
+	}
+	if x.Bytes() > 3*least {
+		t.Errorf("%d memories count for %d bytes after a compaction, with tags of %d", x.Len(), x.Bytes(), least)
+	}
+}
+
 func TestAnOlderWriteIsNotRemovedWithAYoungerOne(t *testing.T) {
 	x := filled("cat")
 	x.Remove("a", 1)
