@@ -96,7 +96,8 @@ func (c *Changed) SetBody(found Found) (bytes int) {
 	case *Checkpoint:
 		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.State)+len(f.Metadata)
 	case *Thread:
-		revision, at, bytes = f.Rev, f.UpdatedAt, len(f.Summary)+len(f.Metadata)
+		// A compaction and a change of the expiry keep the time of the last append.
+		revision, at, bytes = f.Rev, max(f.UpdatedAt, c.Time), len(f.Summary)+len(f.Metadata)
 	case *Memory:
 		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.Content)+len(f.Data)+len(f.Metadata)+4*len(f.Embedding)
 	}
