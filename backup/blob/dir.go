@@ -28,7 +28,7 @@ type dir struct {
 }
 
 const (
-	leftoverAge = 24 * time.Hour // a temporary file that nothing was written to for so long is of a process that has ended
+	leftoverAge = 24 * time.Hour // a temporary file with no write for a day is of a process that has ended
 	sweepEvery  = time.Hour
 )
 
