@@ -329,6 +329,19 @@ var changeClaims = []claim{
 		}
 	}},
 
+	{"a_feed_shows_nothing_of_what_was_deleted", func(k *kit) {
+		begin := k.recording()
+		k.commit( // at one time, and the same revisions again
+			&agent.PutValue{Key: "v", Bytes: []byte("1")}, &agent.DeleteValue{Key: "v"}, &agent.PutValue{Key: "v", Bytes: []byte("2")},
+			&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":1}`)}, &agent.DeleteCheckpoint{Key: "c"}, &agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":2}`)},
+		)
+		var got []bool
+		for _, c := range k.told(agent.Watch{From: begin + 1, Body: true}, untilTold(6)) {
+			got = append(got, c.Body != nil)
+		}
+		k.equal("changes with a body", got, []bool{false, false, true, false, false, true})
+	}},
+
 	{"a_feed_that_is_wrong_is_refused", func(k *kit) {
 		for field, w := range map[string]agent.Watch{"changes": {Thread: "t"}, "skip": {Skip: 1}, "prefix": {Prefix: "a\x00"}} {
 			_, _, err := k.feed(w, untilTold(1))
