@@ -231,6 +231,28 @@ func TestADirectoryMayHaveALongPath(t *testing.T) {
 	}
 }
 
+// A restore and a verification change nothing at the destination that they name, also if the name is wrong.
+func TestAReaderMakesNoDirectory(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "backup")
+	if _, err := blob.OpenToRead(t.Context(), "file://"+missing, ""); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the reader has made %s: %v", missing, err)
+	}
+	s, err := blob.Open(t.Context(), "file://"+missing, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "a", []byte("a"))
+	if s, err = blob.OpenToRead(t.Context(), "file://"+missing, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(get(t, s, "a")); got != "a" {
+		t.Errorf("it reads %q", got)
+	}
+}
+
 // A process that ends while it writes an object leaves a temporary file, as large as the object may be, which no
 // list shows. A later Put removes it.
 func TestWhatACrashHasLeftIsRemoved(t *testing.T) {

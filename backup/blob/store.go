@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path"
 	"strings"
 )
@@ -88,6 +89,20 @@ func Open(ctx context.Context, location, program string) (Store, error) {
 		return OpenDir(u.Path)
 	}
 	return OpenProgram(ctx, program, location)
+}
+
+// OpenToRead is Open for a caller that changes nothing: it does not create a missing directory.
+func OpenToRead(ctx context.Context, location, program string) (Store, error) {
+	u, err := parse(location)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "file" {
+		if _, err := os.Stat(u.Path); err != nil {
+			return nil, fmt.Errorf("open the directory of the backups: %w", err)
+		}
+	}
+	return Open(ctx, location, program)
 }
 
 // checkName returns an error unless name is the name of an object, or the beginning of one.
