@@ -85,6 +85,22 @@ func (c *Changed) Written() Read {
 	return nil
 }
 
+// DeletedLater returns, for each of some changes in order, whether a later one of them deleted what it wrote. Written then
+// finds nothing, or what was created since: that may have the same revision and time.
+func DeletedLater(changes []Changed) []bool {
+	type row struct {
+		kind       ChangeKind
+		agent, key string
+	}
+	deleted, later := map[row]bool{}, make([]bool, len(changes))
+	for i := len(changes) - 1; i >= 0; i-- {
+		of := row{changes[i].Kind, changes[i].Agent, changes[i].Key}
+		later[i] = deleted[of]
+		deleted[of] = deleted[of] || changes[i].Deleted
+	}
+	return later
+}
+
 // SetBody sets the body to what Written found, and returns the size of that. It sets none if that is
 // not what c wrote, because a later change replaced it.
 func (c *Changed) SetBody(found Found) (bytes int) {
@@ -96,7 +112,8 @@ func (c *Changed) SetBody(found Found) (bytes int) {
 	case *Checkpoint:
 		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.State)+len(f.Metadata)
 	case *Thread:
-		revision, at, bytes = f.Rev, f.UpdatedAt, len(f.Summary)+len(f.Metadata)
+		// A compaction and a change of the expiry keep the time of the last append.
+		revision, at, bytes = f.Rev, max(f.UpdatedAt, c.Time), len(f.Summary)+len(f.Metadata)
 	case *Memory:
 		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.Content)+len(f.Data)+len(f.Metadata)+4*len(f.Embedding)
 	}

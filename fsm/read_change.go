@@ -112,11 +112,11 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 // AddBodies sets the bodies of the page's changes. It ends the page before a change whose body does
 // not fit: a page reads at most changeBodiesMax bytes, also of what later changes wrote, or one body.
 func (v *View) AddBodies(scope string, page *ChangesPage) {
-	size := 0
+	size, deleted := 0, agent.DeletedLater(page.Changes)
 	for i := range page.Changes {
 		c := &page.Changes[i]
 		read := c.Written()
-		if read == nil {
+		if read == nil || deleted[i] {
 			continue
 		}
 		bytes := c.SetBody(v.Answer(scope, read).Found)

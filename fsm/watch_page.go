@@ -19,13 +19,16 @@ type WatchPage struct {
 const watchPageBytesMax = 1 << 20
 
 // WatchPage reads at most limit entries of a thread, from a seq on. incarnation 0 means the current
-// one.
+// one. Like other reads, it is refused while the scope is being imported.
 func (v *View) WatchPage(scope, id string, incarnation, from uint64, limit int) (WatchPage, error) {
 	if v.err != nil {
 		return WatchPage{}, v.err
 	}
 	if scope == "" {
 		scope = agent.DefaultScope
+	}
+	if err := v.readable(scope, &agent.GetThread{Thread: id}); err != nil {
+		return WatchPage{}, err
 	}
 	r := v.reader(scope)
 	j, err := thread.JournalOrNone(r, id)

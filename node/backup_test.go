@@ -130,7 +130,7 @@ func takeBackup(t *testing.T, n *testNode) {
 // after damage has removed a later segment.
 func verifiesWithoutSegments(t *testing.T, w *simCluster, archive node.Archive) {
 	t.Helper()
-	store, err := blob.Open(archive.URL, "")
+	store, err := blob.Open(t.Context(), archive.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (a Archive) open(ctx context.Context) (*backup.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := blob.Open(a.URL, a.Program)
+	store, err := blob.OpenToRead(ctx, a.URL, a.Program)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,7 @@ type posting struct{ slot, count uint32 }
 // Approximate upper bounds of the index's memory, in addition to the text.
 const (
 	docBytes     = 240
+	tagBytes     = 24
 	wordBytes    = 96
 	postingBytes = 12
 )
@@ -51,6 +52,15 @@ const (
 // NewIndex makes an empty index.
 func NewIndex() *Index {
 	return &Index{slots: map[string]uint32{}, words: map[string][]posting{}}
+}
+
+// bytes returns the approximate size of a doc without its words and its vector.
+func (d *Doc) bytes() int {
+	size := docBytes + len(d.ID) + len(d.Session) + len(d.Class) + len(d.Kind)
+	for _, tag := range d.Tags {
+		size += tagBytes + len(tag)
+	}
+	return size
 }
 
 // Len returns the number of memories.
@@ -83,7 +93,7 @@ func (x *Index) Put(d Doc, text string, vector []float32) {
 	x.slots[d.ID] = at
 	x.live++
 	x.length += len(all)
-	x.bytes += docBytes + len(d.ID) + len(d.Session) + len(d.Kind)
+	x.bytes += s.bytes()
 	for _, word := range all {
 		x.addPosting(word, at)
 	}
@@ -150,7 +160,7 @@ func (x *Index) compact() {
 			vectors = append(vectors, x.vectors[old:old+x.dims]...)
 		}
 		x.slots[s.ID] = places[i]
-		x.bytes += docBytes + len(s.ID) + len(s.Session) + len(s.Kind)
+		x.bytes += s.bytes()
 		docs = append(docs, s)
 	}
 	for word, list := range x.words {

@@ -117,6 +117,32 @@ func TestRanksAreFused(t *testing.T) {
 	}
 }
 
+// The rankings that are merged are cut, and the number of memories that matched is not.
+func TestAHybridSearchCountsAllThatMatch(t *testing.T) {
+	x, order := recall.NewIndex(), uint64(0)
+	put := func(text string, vector []float32) {
+		order++
+		x.Put(recall.Doc{ID: fmt.Sprint(order), Order: order, Kind: text}, text, vector)
+	}
+	for range 20 {
+		put("wine", []float32{1, 0})
+		put("beer", []float32{0, 1})
+		put("wine", nil)
+		put("beer", nil)
+	}
+	wine := func(d *recall.Doc) bool { return d.Kind == "wine" }
+	for _, c := range []struct {
+		keep    func(*recall.Doc) bool
+		each    int
+		matched int
+	}{{all, 3, 60}, {all, 1000, 60}, {wine, 3, 40}, {wine, 1000, 40}} {
+		hits, matched := x.Hybrid("wine wines", []float32{1, 1}, c.keep, 5, c.each)
+		if len(hits) != 5 || matched != c.matched {
+			t.Errorf("with %d of each ranking it finds %d, and says that %d matched, want %d", c.each, len(hits), matched, c.matched)
+		}
+	}
+}
+
 // After any writes and deletes an index answers like a new index of the
 // remaining memories.
 func TestAnIndexForgetsRemovedMemories(t *testing.T) {
@@ -160,6 +186,28 @@ func TestAnIndexForgetsRemovedMemories(t *testing.T) {
 	want, _ := fresh.Vector([]float32{1, 2, 3}, all, 100)
 	if !slices.Equal(got, want) {
 		t.Fatalf("vectors: %v, want %v", got, want)
+	}
+}
+
+// The bound of a node's indexes holds for memories with many tags and few words too: most of such an index is tags.
+func TestTheSizeOfAnIndexCountsTags(t *testing.T) {
+	const docs, tags, tag = 600, 64, "twelve bytes"
+	const least = docs * tags * (len(tag) + 16) // with the header of a string
+	x := recall.NewIndex()
+	for round := range 3 { // the last one compacts the index
+		for i := range docs {
+			d := recall.Doc{ID: fmt.Sprint(i), Order: uint64(round*docs + i + 1)}
+			for range tags {
+				d.Tags = append(d.Tags, tag)
+			}
+			x.Put(d, "word", nil)
+		}
+		if x.Bytes() < least {
+			t.Errorf("round %d: %d memories with tags of %d bytes count for %d bytes", round, x.Len(), least, x.Bytes())
+		}
+	}
+	if x.Bytes() > 3*least {
+		t.Errorf("%d memories count for %d bytes after a compaction, with tags of %d", x.Len(), x.Bytes(), least)
 	}
 }
 

@@ -74,6 +74,34 @@ func (x *Index) Vector(query []float32, keep func(*Doc) bool, limit int) (hits [
 	return top.sorted(), matched
 }
 
+// Hybrid merges the best of Text and of Vector, at most each of both, with Fuse. Its results are those of Text: matched
+// counts what any of them finds, also beyond each.
+func (x *Index) Hybrid(query string, vector []float32, keep func(*Doc) bool, limit, each int) (hits []Hit, matched int) {
+	byText, texts := x.Text(query, keep, each)
+	byVector, vectors := x.Vector(vector, keep, each)
+	hits, matched = Fuse(limit, byText, byVector)
+	if texts > len(byText) || vectors > len(byVector) {
+		matched = texts + vectors - x.foundByBoth(query, vector, keep)
+	}
+	return hits, matched
+}
+
+// foundByBoth returns how many memories that keep accepts Text finds, and Vector too.
+func (x *Index) foundByBoth(query string, vector []float32, keep func(*Doc) bool) int {
+	if len(vector) != x.dims {
+		return 0
+	}
+	found := map[uint32]bool{}
+	for _, word := range queryWords(query) {
+		for _, p := range x.words[word] {
+			if s := &x.docs[p.slot]; !s.dead && s.vector >= 0 && !found[p.slot] && keep(&s.Doc) {
+				found[p.slot] = true
+			}
+		}
+	}
+	return len(found)
+}
+
 // rrfK is the constant of reciprocal rank fusion, as its authors chose it
 // (Cormack, Clarke, Büttcher 2009).
 const rrfK = 60

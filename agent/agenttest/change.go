@@ -315,6 +315,33 @@ var changeClaims = []claim{
 		}
 	}},
 
+	{"a_feed_shows_a_thread_of_which_no_entry_was_added", func(k *kit) {
+		begin := k.recording()
+		k.commit(&agent.AppendThread{Thread: "t", Entries: messages("m", 0, 3)})
+		time.Sleep(2 * time.Millisecond) // the row keeps the time of its last append
+		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 2})
+		time.Sleep(2 * time.Millisecond) // the row keeps the time of its last append
+		k.commit(&agent.SetTTL{Thread: "t", TTL: time.Hour})
+		for i, c := range k.told(agent.Watch{From: begin + 1, Body: true}, untilTold(3))[1:] {
+			if t, ok := c.Body.(*agent.Thread); !ok || t.Rev != 3 || t.Floor != 2 {
+				k.Fatalf("change %d of the thread's row shows %+v", i+1, c.Body)
+			}
+		}
+	}},
+
+	{"a_feed_shows_nothing_of_what_was_deleted", func(k *kit) {
+		begin := k.recording()
+		k.commit( // at one time, and the same revisions again
+			&agent.PutValue{Key: "v", Bytes: []byte("1")}, &agent.DeleteValue{Key: "v"}, &agent.PutValue{Key: "v", Bytes: []byte("2")},
+			&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":1}`)}, &agent.DeleteCheckpoint{Key: "c"}, &agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":2}`)},
+		)
+		var got []bool
+		for _, c := range k.told(agent.Watch{From: begin + 1, Body: true}, untilTold(6)) {
+			got = append(got, c.Body != nil)
+		}
+		k.equal("changes with a body", got, []bool{false, false, true, false, false, true})
+	}},
+
 	{"a_feed_that_is_wrong_is_refused", func(k *kit) {
 		for field, w := range map[string]agent.Watch{"changes": {Thread: "t"}, "skip": {Skip: 1}, "prefix": {Prefix: "a\x00"}} {
 			_, _, err := k.feed(w, untilTold(1))

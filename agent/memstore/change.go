@@ -147,8 +147,9 @@ func (f feed) since(from, skip, through uint64, prefix string) agent.Event {
 func addBodies(st *Store, s *scope, changes []agent.Changed) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	deleted := agent.DeletedLater(changes)
 	for i := range changes {
-		if read := changes[i].Written(); read != nil {
+		if read := changes[i].Written(); read != nil && !deleted[i] {
 			if found, e := st.answer(s, read); e == nil {
 				changes[i].SetBody(found)
 			}

@@ -91,9 +91,7 @@ func (s *scope) recall(q *agent.Recall, now int64) (agent.Found, *agent.Error) {
 	case agent.ModeVector:
 		hits, matched = x.Vector(q.Embedding, keeps, limit)
 	case agent.ModeHybrid:
-		text, _ := x.Text(q.Query, keeps, 1000)
-		vector, _ := x.Vector(q.Embedding, keeps, 1000)
-		hits, matched = recall.Fuse(limit, text, vector)
+		hits, matched = x.Hybrid(q.Query, q.Embedding, keeps, limit, 1000)
 	default:
 		hits = plain(&filled, all, keeps)
 		matched = len(hits)

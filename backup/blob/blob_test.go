@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -33,6 +34,10 @@ func serve(dir string) int {
 		fmt.Fprintln(os.Stderr, "out of memory")
 		return 3
 	}
+	if os.Getenv("BLOB_TEST_HANG") != "" {
+		_, _ = io.Copy(io.Discard, os.Stdin) // as while a bucket does not answer
+		return 4
+	}
 	store, err := blob.OpenDir(dir)
 	if err := blob.Serve(context.Background(), store, err, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,12 +49,12 @@ func serve(dir string) int {
 // stores opens a directory, and a directory behind a process.
 func stores(t *testing.T) map[string]blob.Store {
 	t.Helper()
-	dir, err := blob.Open((&url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "backups")}).String(), "")
+	dir, err := blob.Open(t.Context(), (&url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "backups")}).String(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("BLOB_TEST_DIR", filepath.Join(t.TempDir(), "bucket"))
-	program, err := blob.Open("s3://bucket", self(t))
+	program, err := blob.Open(t.Context(), "s3://bucket", self(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,23 +184,133 @@ func TestAStoreThatCannotBeOpenedSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for location, says := range map[string]string{
-		"/var/backups": "write file:///DIRECTORY", "http://host/": "write file:///DIRECTORY", "file://relative/path": "an absolute path", "file:///": "names no directory",
+		"/var/backups": "write file:///DIRECTORY", "http://host/": "write file:///DIRECTORY", "file://relative/path": "an absolute path", "file:///": "names no directory", "file:///./": "names no directory",
 		"s3://": "names no bucket", "s3://key:secret@bucket": "in its environment", "file://" + file: "is no directory", "file:///none/of/these": "no such file",
 	} {
-		if _, err := blob.Open(location, "/none/dormblob"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if _, err := blob.Open(t.Context(), location, "/none/dormblob"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", location, err, says)
 		}
 	}
-	if _, err := blob.Open("s3://bucket", "/none/dormblob"); err == nil || !strings.Contains(err.Error(), "install it beside") {
+	if _, err := blob.Open(t.Context(), "s3://bucket", "/none/dormblob"); err == nil || !strings.Contains(err.Error(), "install it beside") {
 		t.Errorf("without dormblob: %v", err)
 	}
 	t.Setenv("BLOB_TEST_DIR", file)
-	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "is no directory") {
+	if _, err := blob.Open(t.Context(), "gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "is no directory") {
 		t.Errorf("without a bucket: %v", err)
 	}
 	t.Setenv("BLOB_TEST_CRASH", "1")
-	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "out of memory") {
+	if _, err := blob.Open(t.Context(), "gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "out of memory") {
 		t.Errorf("a crash: %v", err)
+	}
+}
+
+// The path of a URL need not be the shortest one: an end in a slash hung each Put, which went up from the
+// object to the root of the file system and stayed there, and let Delete remove what is above the store.
+func TestADirectoryMayHaveALongPath(t *testing.T) {
+	for _, end := range []string{"/", "//store", "/./store", "/other/../store"} {
+		t.Run(end, func(t *testing.T) {
+			parent := filepath.Join(t.TempDir(), "parent")
+			if err := os.Mkdir(parent, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s, err := blob.Open(t.Context(), "file://"+parent+end, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, s, "c/a", []byte("a"))
+			if all, err := s.List(t.Context(), "c/"); err != nil || len(all) != 1 {
+				t.Errorf("there are %v, %v", all, err)
+			}
+			if err := s.Delete(t.Context(), "c/a"); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(parent + strings.TrimPrefix(end, "/other/..")); err != nil {
+				t.Errorf("Delete has removed the store: %v", err)
+			}
+		})
+	}
+}
+
+// A restore and a verification change nothing at the destination that they name, also if the name is wrong.
+func TestAReaderMakesNoDirectory(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "backup")
+	if _, err := blob.OpenToRead(t.Context(), "file://"+missing, ""); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the reader has made %s: %v", missing, err)
+	}
+	s, err := blob.Open(t.Context(), "file://"+missing, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "a", []byte("a"))
+	if s, err = blob.OpenToRead(t.Context(), "file://"+missing, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(get(t, s, "a")); got != "a" {
+		t.Errorf("it reads %q", got)
+	}
+}
+
+// A process that ends while it writes an object leaves a temporary file, as large as the object may be, which no
+// list shows. A later Put removes it.
+func TestWhatACrashHasLeftIsRemoved(t *testing.T) {
+	root := t.TempDir()
+	write := func(name string, age time.Duration) string {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		at := time.Now().Add(-age)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const day = 24 * time.Hour
+	gone := []string{write("c/backups/old/.state42", 2*day), write("c/log/.00000000000000000001-n142", 2*day), filepath.Join(root, "c", "backups", "old")}
+	kept := []string{write("c/backups/new/.state43", time.Hour), write("c/backups/kept/state", 9*day), write("c/.nfs0042", 9*day), write(".hidden", 9*day)}
+	s, err := blob.OpenDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "c/head.json", []byte("{}"))
+	for _, path := range gone {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", path, err)
+		}
+	}
+	for _, path := range kept {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// A call that needs another process ends with its context, also while that process still opens the bucket.
+func TestACallEndsWhileItsProcessStarts(t *testing.T) {
+	t.Setenv("BLOB_TEST_DIR", filepath.Join(t.TempDir(), "bucket"))
+	s, err := blob.Open(t.Context(), "s3://bucket", self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it ends the process
+	put(t, s, "a", []byte("a"))
+	first, err := s.Get(t.Context(), "a") // takes the process that Open has started
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close() //nolint:errcheck // it was only read
+	t.Setenv("BLOB_TEST_HANG", "1")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	failed := make(chan error, 1)
+	go func() { _, err := s.List(ctx, ""); failed <- err }()
+	select {
+	case err := <-failed:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a list whose process does not start: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a list waits for its process although its context has ended")
 	}
 }
 

@@ -10,18 +10,32 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/google/renameio/v2"
 
 	"dormouse/internal/durable"
 )
 
-// dir is a Store in a directory: an object is a file, and the parts of its name are directories.
-type dir struct{ root string }
+// dir is a Store in a directory: an object is a file, and the parts of its name are directories. Put writes a
+// temporary file and renames it.
+type dir struct {
+	root string
+
+	mu    sync.Mutex
+	swept time.Time // when Put last looked for what crashes have left; guarded by mu
+}
+
+const (
+	leftoverAge = 24 * time.Hour // a temporary file with no write for a day is of a process that has ended
+	sweepEvery  = time.Hour
+)
 
 // OpenDir returns the store in a directory. It creates the directory, but not its parent: that one
 // is missing if a file system is not mounted.
 func OpenDir(root string) (Store, error) {
+	root = filepath.Clean(root) // the parents of objects are compared with it
 	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make the directory of the backups: %w", err)
 	}
@@ -32,10 +46,10 @@ func OpenDir(root string) (Store, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("open the directory of the backups: %s is no directory", root)
 	}
-	return dir{root}, nil
+	return &dir{root: root}, nil
 }
 
-func (d dir) path(name string) (string, error) {
+func (d *dir) path(name string) (string, error) {
 	if err := checkName(name); err != nil {
 		return "", err
 	}
@@ -43,11 +57,12 @@ func (d dir) path(name string) (string, error) {
 }
 
 // Put implements Store. A crash leaves no part of an object under its name.
-func (d dir) Put(ctx context.Context, name string, r io.Reader) (err error) {
+func (d *dir) Put(ctx context.Context, name string, r io.Reader) (err error) {
 	path, err := d.path(name)
 	if err != nil {
 		return err
 	}
+	d.sweep()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("store %s: %w", name, err)
 	}
@@ -74,7 +89,7 @@ func (d dir) Put(ctx context.Context, name string, r io.Reader) (err error) {
 }
 
 // Get implements Store.
-func (d dir) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+func (d *dir) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	path, err := d.path(name)
 	if err != nil {
 		return nil, err
@@ -93,7 +108,7 @@ func (d dir) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 // List implements Store. It skips files that no object has, such as those of unfinished writes.
-func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
+func (d *dir) List(ctx context.Context, prefix string) ([]Object, error) {
 	from := d.root
 	if at := strings.LastIndexByte(prefix, '/'); at > 0 {
 		var err error
@@ -137,7 +152,7 @@ func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
 }
 
 // Delete implements Store. It also removes directories that are empty now.
-func (d dir) Delete(_ context.Context, name string) error {
+func (d *dir) Delete(_ context.Context, name string) error {
 	path, err := d.path(name)
 	if err != nil {
 		return err
@@ -145,19 +160,55 @@ func (d dir) Delete(_ context.Context, name string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete %s: %w", name, err)
 	}
+	d.removeParents(path)
+	return nil
+}
+
+// removeParents removes the directories of a removed file that are empty now.
+func (d *dir) removeParents(path string) {
 	for at := filepath.Dir(path); at != d.root; at = filepath.Dir(at) {
 		if !removed(at) { // another object is in it
 			break
 		}
 	}
-	return nil
 }
 
-// removed removes a directory if it is empty.
+// sweep removes the temporary files that crashes have left: List does not return them. It looks for them once
+// an hour, and tries again then what it cannot remove.
+func (d *dir) sweep() {
+	d.mu.Lock()
+	due := time.Since(d.swept) > sweepEvery
+	if due {
+		d.swept = time.Now()
+	}
+	d.mu.Unlock()
+	if !due {
+		return
+	}
+	_ = filepath.WalkDir(d.root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || !temporary(entry.Name()) {
+			return nil //nolint:nilerr // of a directory that was removed meanwhile, or cannot be read
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > leftoverAge && removed(path) {
+			d.removeParents(path)
+		}
+		return nil
+	})
+}
+
+// temporary reports whether Put gives a temporary file such a name: a dot, a part of an object's name, and a
+// number. Those of NFS, for files that were removed while they were open, are alike.
+func temporary(name string) bool {
+	part, dotted := strings.CutPrefix(name, ".")
+	object := strings.TrimRight(part, "0123456789")
+	return dotted && object != part && validName(part) && !strings.HasPrefix(part, "nfs")
+}
+
+// removed removes a file, or a directory if it is empty.
 func removed(path string) bool { return os.Remove(path) == nil }
 
 // Close implements Store.
-func (d dir) Close() error { return nil }
+func (d *dir) Close() error { return nil }
 
 // bounded reads until ctx ends.
 type bounded struct {

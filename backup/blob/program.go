@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 const (
 	programName  = "dormblob"
 	processesMax = 4 // one for each call under way
 	stderrMax    = 4 << 10
+	startMax     = 2 * time.Minute // for a process to reach its store
 )
 
 // program is a Store behind processes of dormblob. Each serves one call at a time.
@@ -39,12 +41,12 @@ type process struct {
 
 // OpenProgram returns the store that dormblob reaches at a URL; see Open for path. It starts a
 // process, so a store that cannot be opened is an error.
-func OpenProgram(path, location string) (Store, error) {
+func OpenProgram(ctx context.Context, path, location string) (Store, error) {
 	if path == "" {
 		path = beside(programName)
 	}
 	p := &program{path: path, location: location, slots: make(chan struct{}, processesMax)}
-	started, err := p.start()
+	started, err := p.start(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,13 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-func (p *program) start() (*process, error) {
+// errNotStarted means that dormblob could not reach its store for startMax.
+var errNotStarted = fmt.Errorf("it has reached nothing for %v", startMax)
+
+// start starts a process. It ends the process if ctx ends before the process has opened the store.
+func (p *program) start(ctx context.Context) (*process, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startMax, errNotStarted)
+	defer cancel()
 	c := &process{command: exec.Command(p.path, p.location), stderr: &tail{}}
 	c.command.Stderr = c.stderr
 	var err error
@@ -83,8 +91,14 @@ func (p *program) start() (*process, error) {
 	if err := c.command.Start(); err != nil {
 		return nil, fmt.Errorf("start %s, which reaches %s: %w: install it beside this program, or name it in backup.program", programName, p.location, err)
 	}
+	release := context.AfterFunc(ctx, func() { _ = c.command.Process.Kill() })
 	var first hello
-	if err := readLine(c.out, &first); err != nil {
+	err = readLine(c.out, &first)
+	if !release() {
+		c.end()
+		return nil, fmt.Errorf("open %s: %w", p.location, context.Cause(ctx))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", programName, c.failed(err))
 	}
 	switch {
@@ -141,7 +155,7 @@ func (p *program) begin(ctx context.Context) (*call, error) {
 	}
 	if c == nil {
 		var err error
-		if c, err = p.start(); err != nil {
+		if c, err = p.start(ctx); err != nil {
 			<-p.slots
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"path"
 	"strings"
 )
 
@@ -60,7 +62,7 @@ func parse(location string) (*url.URL, error) {
 	}
 	switch u.Scheme {
 	case "file":
-		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || u.Path == "/" {
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || path.Clean(u.Path) == "/" {
 			return nil, fmt.Errorf("%q names no directory: write file:// and an absolute path, such as file:///var/backups/dormouse", location)
 		}
 	case "s3", "gs", "azblob":
@@ -77,8 +79,8 @@ func parse(location string) (*url.URL, error) {
 }
 
 // Open returns the store at a URL. program is the path of dormblob, for URLs other than file://; ""
-// means dormblob in the directory of the running program, or else in $PATH.
-func Open(location, program string) (Store, error) {
+// means dormblob in the directory of the running program, or else in $PATH. ctx bounds the start of dormblob.
+func Open(ctx context.Context, location, program string) (Store, error) {
 	u, err := parse(location)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,21 @@ func Open(location, program string) (Store, error) {
 	if u.Scheme == "file" {
 		return OpenDir(u.Path)
 	}
-	return OpenProgram(program, location)
+	return OpenProgram(ctx, program, location)
+}
+
+// OpenToRead is Open for a caller that changes nothing: it does not create a missing directory.
+func OpenToRead(ctx context.Context, location, program string) (Store, error) {
+	u, err := parse(location)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "file" {
+		if _, err := os.Stat(u.Path); err != nil {
+			return nil, fmt.Errorf("open the directory of the backups: %w", err)
+		}
+	}
+	return Open(ctx, location, program)
 }
 
 // checkName returns an error unless name is the name of an object, or the beginning of one.

@@ -226,7 +226,7 @@ func trusted() []ed25519.PublicKey {
 func (c *cluster) run(t *testing.T, node string, change ...func(o *schedule.Options)) *schedule.Runner {
 	t.Helper()
 	o := schedule.Options{
-		Node: node, URL: "memory", ClusterID: func() string { return "c-1" }, Open: func() (blob.Store, error) { return c.memory, nil },
+		Node: node, URL: "memory", ClusterID: func() string { return "c-1" }, Open: func(context.Context) (blob.Store, error) { return c.memory, nil },
 		Source: c, Leader: member{c, node}, Key: key, Trusted: trusted(),
 		Due: func(last time.Time) time.Time {
 			if last.IsZero() {

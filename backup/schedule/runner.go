@@ -51,7 +51,7 @@ type Options struct {
 	Version    string
 	URL        string // of the destination, for people
 	ClusterID  func() string
-	Open       func() (blob.Store, error)
+	Open       func(ctx context.Context) (blob.Store, error)
 	Source     Source
 	Leader     leading.Leader
 	Key        ed25519.PrivateKey // signs
@@ -113,7 +113,7 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) lead(ctx context.Context) {
 	attempts := retry.New(retryFirst, retryMax)
 	for ctx.Err() == nil {
-		store, err := r.o.Open()
+		store, err := r.o.Open(ctx)
 		if err != nil {
 			r.failed("open the destination of the backups", err)
 			attempts.Wait(ctx)

@@ -50,7 +50,7 @@ func program(t *testing.T, url string) (blob.Store, error) {
 		t.Fatal(err)
 	}
 	t.Setenv("DORMBLOB_TEST", "1")
-	return blob.Open(url, path)
+	return blob.Open(t.Context(), url, path)
 }
 
 // The program keeps objects in S3, through the driver of the provider's own library.

@@ -34,9 +34,10 @@ type Overlay struct {
 	engine storage.Reader
 	hot    *ApplyCache
 
-	rows   []change         // one for each row, in the order of the first change
-	places map[string]int   // of the rows, by key
-	ranges []deletedRange   // in order
+	rows   []change       // one for each row, in the order of the first change
+	places map[string]int // of the rows, by key
+	order  keyOrder       // of the rows
+	ranges deletedRanges
 	undo   []replacedChange // since the commit began
 	clock  int              // increases with each change
 	bytes  int              // of all written rows, including those of refused commits
@@ -55,26 +56,9 @@ type change struct {
 
 func (c *change) deleted() bool { return c.value == nil && c.message == nil }
 
-// deletedRange deletes lower <= key < upper at a point of the overlay's clock.
-type deletedRange struct {
-	lower, upper string
-	at           int
-}
-
-// mayHold reports whether the range can contain a key for which is returns true. is depends only on
-// the key's kind.
-func (r deletedRange) mayHold(is func(key string) bool) bool {
-	for kind := int(r.lower[0]); kind <= int(r.upper[0]); kind++ {
-		if is(string([]byte{byte(kind)})) {
-			return true
-		}
-	}
-	return false
-}
-
 // removed reports whether a deleted range can contain such keys.
 func (o *Overlay) removed(is func(key string) bool) bool {
-	return slices.ContainsFunc(o.ranges, func(r deletedRange) bool { return r.mayHold(is) })
+	return slices.ContainsFunc(o.ranges.all, func(r deletedRange) bool { return r.mayHold(is) })
 }
 
 // replacedChange is a change that the current commit has replaced.
@@ -116,7 +100,8 @@ func (o *Overlay) Drop() {
 	}
 	clear(o.rows)
 	clear(o.undo)
-	o.rows, o.undo, o.sorted, o.ranges, o.clock, o.bytes = o.rows[:0], o.undo[:0], o.sorted[:0], nil, 0, 0
+	o.rows, o.undo, o.sorted, o.ranges, o.clock, o.bytes = o.rows[:0], o.undo[:0], o.sorted[:0], deletedRanges{}, 0, 0
+	o.order = keyOrder{}
 }
 
 // EngineError is a failure of the engine, after which a replica must stop.
@@ -138,7 +123,7 @@ type mark struct{ rows, ranges int }
 func (o *Overlay) Begin() mark {
 	clear(o.undo)
 	o.undo = o.undo[:0]
-	return mark{rows: len(o.rows), ranges: len(o.ranges)}
+	return mark{rows: len(o.rows), ranges: len(o.ranges.all)}
 }
 
 // Rollback undoes all changes since Begin.
@@ -152,7 +137,8 @@ func (o *Overlay) Rollback(m mark) {
 	o.room = max(o.room, len(o.rows))
 	clear(o.rows[m.rows:])
 	o.rows = o.rows[:m.rows]
-	o.ranges = o.ranges[:m.ranges]
+	o.order.truncate(m.rows)
+	o.ranges.truncate(m.ranges)
 }
 
 // Set writes a row. The overlay keeps value, which callers must not change afterwards.
@@ -201,7 +187,7 @@ func (o *Overlay) Get(key string) ([]byte, error) {
 		}
 		return c.value, nil
 	}
-	if ok || o.deletedSince(key, 0) {
+	if ok || o.ranges.coverSince(key, 0) {
 		return nil, nil
 	}
 	keep := inApplyCache(key)
@@ -223,18 +209,8 @@ func (o *Overlay) Get(key string) ([]byte, error) {
 	return value, nil
 }
 
-// deletedSince reports whether a range delete after a moment covers the key.
-func (o *Overlay) deletedSince(key string, at int) bool {
-	for i := len(o.ranges) - 1; i >= 0 && o.ranges[i].at > at; i-- {
-		if r := o.ranges[i]; r.lower <= key && key < r.upper {
-			return true
-		}
-	}
-	return false
-}
-
 // stale reports whether a later range delete covers a change.
-func (o *Overlay) stale(c *change) bool { return o.deletedSince(c.key, c.at) }
+func (o *Overlay) stale(c *change) bool { return o.ranges.coverSince(c.key, c.at) }
 
 // RemoveRange deletes lower <= key < upper.
 func (o *Overlay) RemoveRange(lower, upper string) error {
@@ -244,7 +220,7 @@ func (o *Overlay) RemoveRange(lower, upper string) error {
 	}
 	if more {
 		o.clock++
-		o.ranges = append(o.ranges, deletedRange{lower: lower, upper: upper, at: o.clock})
+		o.ranges.add(deletedRange{lower: lower, upper: upper, at: o.clock})
 		return nil
 	}
 	for _, key := range keys {
@@ -267,7 +243,7 @@ func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool
 		case theirs && (len(ours) == 0 || string(cursor.Key()) < ours[0]):
 			key = string(cursor.Key())
 			theirs = cursor.Next()
-			if o.deletedSince(key, 0) {
+			if o.ranges.coverSince(key, 0) {
 				continue
 			}
 		default:
@@ -294,19 +270,14 @@ func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool
 
 // within returns the changed keys of a range, in order.
 func (o *Overlay) within(lower, upper string) []string {
-	var keys []string
-	for i := range o.rows {
-		if key := o.rows[i].key; lower <= key && key < upper {
-			keys = append(keys, key)
-		}
-	}
+	keys := o.order.within(nil, o.rows, lower, upper)
 	slices.Sort(keys)
 	return keys
 }
 
 // WriteTo adds all changes to a batch.
 func (o *Overlay) WriteTo(b *storage.Batch) {
-	for _, r := range o.ranges {
+	for _, r := range o.ranges.all {
 		b.DeleteRange([]byte(r.lower), []byte(r.upper))
 	}
 	for i := range o.rows {

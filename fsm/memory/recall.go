@@ -202,9 +202,7 @@ func (c *recalling) ranked() error {
 		case agent.ModeVector:
 			hits, matched = x.Vector(c.Embedding, c.keeps, limit)
 		default:
-			text, _ := x.Text(c.Query, c.keeps, fusedMax)
-			vector, _ := x.Vector(c.Embedding, c.keeps, fusedMax)
-			hits, matched = recall.Fuse(limit, text, vector)
+			hits, matched = x.Hybrid(c.Query, c.Embedding, c.keeps, limit, fusedMax)
 		}
 		c.answer.Matched = uint64(matched)
 	}
