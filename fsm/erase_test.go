@@ -247,3 +247,11 @@ func TestASessionThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
 	r.settled()
 	r.missing(agent.CodeNotFound, &agent.GetSession{Session: "b"})
 }
+
+// The erasure of an agent that has nothing is complete at once, with the log's time.
+func TestTheErasureOfNothingIsCompleteAtOnce(t *testing.T) {
+	r := newSubject(t)
+	if e := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "nothing"}); e.CompletedAt != r.wall || e.ErasedAt != r.wall {
+		t.Errorf("at %d: %+v", r.wall, e)
+	}
+}

@@ -281,3 +281,39 @@ func TestAReviewIsAskedAgainAfterARollback(t *testing.T) {
 		t.Errorf("the session is %s, and the review %+v", r.session().Status, got)
 	}
 }
+
+// What withdraws the reviews of a session leaves those that were decided as they are.
+func TestADecidedReviewIsNotWithdrawn(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.start()
+	r.waits(agent.ReviewDraft{ID: "decided"}, agent.ReviewDraft{ID: "pending"})
+	do[*agent.ReviewResult](r, deciding("decided"))
+	at := r.review("decided").DecidedAt
+	r.after(time.Second)
+	do[*agent.SessionResult](r, &agent.CancelSession{Session: "s"})
+	if got := r.review("decided"); got.Status != agent.ReviewApproved || got.DecidedAt != at {
+		t.Errorf("the decided review is %+v", got)
+	}
+	if got := r.review("pending").Status; got != agent.ReviewWithdrawn {
+		t.Errorf("the pending review is %s", got)
+	}
+}
+
+// A rollback that cannot restore the checkpoint, because it was deleted and created again, is refused.
+func TestARollbackNeedsTheCheckpointOfTheTurn(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	do[*agent.CheckpointResult](r, state("c", `{"n":1}`))
+	r.start(busy(agent.BusyRollback), func(op *agent.PutSession) { op.Checkpoint = "c" })
+	r.claim("w", "q", time.Minute)
+	do[*agent.DeleteResult](r, &agent.DeleteCheckpoint{Key: "c"})
+	do[*agent.CheckpointResult](r, state("c", `{"n":2}`))
+	refused := r.refusal(agent.CodeConflict, claiming("w2", "q2", time.Minute))
+	if !strings.Contains(refused.Detail, "was deleted") {
+		t.Errorf("refused with %q", refused.Detail)
+	}
+	if got := read[*agent.Checkpoint](r, &agent.GetCheckpoint{Key: "c"}); string(got.State) != `{"n":2}` {
+		t.Errorf("the checkpoint is %s", got.State)
+	}
+}
