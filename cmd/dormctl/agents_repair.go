@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,9 @@ do not match. The choices:
                           because the old state belongs to another history. The old
                           checkpoint stays readable with "checkpoints get --revision".
 
-A choice applies only to the checkpoint that was shown: it is refused if another one
-was saved meanwhile.`,
+The rebuilt checkpoint has the ttl of the old one. A choice applies only to
+the checkpoint that was shown: it is refused if another one was saved meanwhile, and
+if nothing needs repair.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.drop && f.rebuild {
 				return cli.Usagef("choose one of --drop-checkpoint and --rebuild-from-thread")
@@ -105,6 +107,8 @@ func repair(ctx context.Context, a *kit.App, s kit.Store, key string, f repairFl
 		return err
 	}
 	switch {
+	case d.err == nil && (f.drop || f.rebuild && f.thread == "" && d.thread != nil):
+		return kit.Exit(kit.ExitConflict, fmt.Errorf("agent %q thaws, so there is nothing to repair: delete it with \"dormctl checkpoints rm\", or name another thread with --thread", key))
 	case f.drop:
 		return dropCheckpoint(ctx, a, s, d)
 	case f.rebuild:
@@ -140,8 +144,12 @@ func rebuild(ctx context.Context, a *kit.App, s kit.Store, d diagnosis, f repair
 	if state == nil {
 		state = agent.JSON("{}")
 	}
+	var ttl time.Duration
+	if c.ExpiresAt != 0 {
+		ttl = time.Duration(max(c.ExpiresAt-c.UpdatedAt, 1)) * time.Millisecond
+	}
 	result, err := a.Commit(ctx, s, &agent.PutCheckpoint{
-		Key: c.Key, Version: c.Version, State: state, Lifecycle: "manual", Metadata: c.Metadata,
+		Key: c.Key, Version: c.Version, State: state, Lifecycle: "manual", Metadata: c.Metadata, TTL: ttl,
 		Thread: &agent.Pointer{
 			Thread: d.thread.ID, Rev: d.thread.Rev, Head: d.thread.Head.String(), Incarnation: d.thread.Incarnation,
 		},
