@@ -63,6 +63,9 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 	if had && old.Incarnation != p.Incarnation {
 		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it expires", p.Node)
 	}
+	if had && old.Replaced == p.Life && c.Level >= layout.LapseLevel { // its request was delayed
+		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a newer process of node %q has the lease", p.Node)
+	}
 	now := c.Progress.Tick
 	if seededbug.Is(seededbug.WallClockLease) {
 		now = uint64(c.Progress.Wall)
@@ -74,7 +77,7 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: command.Duration(p.TtlMs), BegunTick: now, ArmedTick: now,
 	}
 	if had && old.Life == p.Life {
-		lease.BegunTick, lease.Handlers = old.BegunTick, old.Handlers
+		lease.BegunTick, lease.Handlers, lease.Replaced = old.BegunTick, old.Handlers, old.Replaced
 	} else {
 		if err := c.batch.agreeable(p.Node, p.Handlers); err != nil {
 			return nil, err
@@ -83,6 +86,9 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 		c.batch.moved = true
 	}
 	if had && old.Life != p.Life {
+		if c.Level >= layout.LapseLevel {
+			lease.Replaced = old.Life
+		}
 		if err := c.batch.free(p.Node, layout.EventEnded, "node "+p.Node+" was restarted"); err != nil {
 			return nil, err
 		}
@@ -129,7 +135,7 @@ func (b *batch) isMember(id, incarnation string) bool {
 
 func (b *batch) storeLease(l layout.NodeLease) {
 	raw := command.Marshal(&logpb.NodeLeaseRow{
-		Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
+		Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers, Replaced: l.Replaced,
 	})
 	b.Rows.Set(kv.KindNodeLease+l.Node, raw)
 	b.placed.leases = slices.Clone(b.placed.leases)

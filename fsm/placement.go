@@ -75,7 +75,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 		}
 		p.leases = append(p.leases, layout.NodeLease{
 			Node: node, Incarnation: row.Incarnation, Life: row.Life, TTL: command.Duration(row.TtlMs),
-			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick, Handlers: row.Handlers,
+			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick, Handlers: row.Handlers, Replaced: row.Replaced,
 		})
 		return nil
 	})

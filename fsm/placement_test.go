@@ -326,6 +326,30 @@ func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
 	}
 }
 
+// A renewal of an earlier process that arrives late changes nothing.
+func TestAReplacedProcessDoesNotTakeTheLeaseBack(t *testing.T) {
+	r := newOwners(t)
+	r.raise(layout.LapseLevel)
+	if err := r.renew("n1", "life-2"); err != nil {
+		t.Fatal(err)
+	}
+	owned := r.must(1, layout.PartitionAssign, "n1")
+	for range 2 {
+		if err := r.renew("n1", "life-1"); err == nil || err.Code != agent.CodeAlreadyClaimed {
+			t.Errorf("a late renewal: %v", err)
+		}
+		if err := r.renew("n1", "life-2"); err != nil {
+			t.Error(err)
+		}
+	}
+	if now := r.machine.Partition(1); now.Owner != "n1" || now.Epoch != owned.Epoch {
+		t.Errorf("%+v after %+v", now, owned)
+	}
+	if err := r.renew("n1", "life-3"); err != nil {
+		t.Error(err)
+	}
+}
+
 // A removed node keeps its partitions until its lease ends, and cannot renew it. Its name with
 // another data directory must wait for that.
 func TestARemovedNodesLeaseRunsOut(t *testing.T) {

@@ -20,6 +20,7 @@ type NodeLease struct {
 	BegunTick   uint64   // the log time when it began
 	ArmedTick   uint64   // …and when it was last renewed
 	Handlers    []string // the process's Go handlers, as HandlerVersion names them, in order
+	Replaced    string   // the process that this one took the lease over from; "" if none
 }
 
 // PartitionMove is one change of a partition's ownership. It applies only if the
@@ -81,7 +82,7 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 const RulesLevel = 8
 
 // LapseLevel is the feature level from which on a leader may end the lease of the leader before it, once
-// that has lapsed for its holder.
+// that has lapsed for its holder, and a process that was replaced cannot take its node's lease back.
 const LapseLevel = 9
 
 // DrainedNode is a member that an operator has drained: it owns no partitions and gets none, and

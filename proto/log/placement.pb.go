@@ -740,6 +740,7 @@ type NodeLeaseRow struct {
 	BegunTick     uint64                 `protobuf:"varint,4,opt,name=begun_tick,json=begunTick,proto3" json:"begun_tick,omitempty"`
 	ArmedTick     uint64                 `protobuf:"varint,5,opt,name=armed_tick,json=armedTick,proto3" json:"armed_tick,omitempty"`
 	Handlers      []string               `protobuf:"bytes,210,rep,name=handlers,proto3" json:"handlers,omitempty"`
+	Replaced      string                 `protobuf:"bytes,211,opt,name=replaced,proto3" json:"replaced,omitempty"` // the life that this one replaced
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -814,6 +815,13 @@ func (x *NodeLeaseRow) GetHandlers() []string {
 		return x.Handlers
 	}
 	return nil
+}
+
+func (x *NodeLeaseRow) GetReplaced() string {
+	if x != nil {
+		return x.Replaced
+	}
+	return ""
 }
 
 // PlacementEvent is one change of owners in the placement history; its key has its number.
@@ -968,7 +976,7 @@ const file_proto_log_placement_proto_rawDesc = "" +
 	"sinceIndex\x12\x19\n" +
 	"\bsince_ms\x18\x06 \x01(\x03R\asinceMs\x12\x10\n" +
 	"\x03why\x18\a \x01(\tR\x03why\x12\x1a\n" +
-	"\bdraining\x18\b \x01(\bR\bdraining\"\xb6\x01\n" +
+	"\bdraining\x18\b \x01(\bR\bdraining\"\xd3\x01\n" +
 	"\fNodeLeaseRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\tR\vincarnation\x12\x12\n" +
 	"\x04life\x18\x02 \x01(\tR\x04life\x12\x15\n" +
@@ -977,7 +985,8 @@ const file_proto_log_placement_proto_rawDesc = "" +
 	"begun_tick\x18\x04 \x01(\x04R\tbegunTick\x12\x1d\n" +
 	"\n" +
 	"armed_tick\x18\x05 \x01(\x04R\tarmedTick\x12\x1b\n" +
-	"\bhandlers\x18\xd2\x01 \x03(\tR\bhandlers\"\xbf\x01\n" +
+	"\bhandlers\x18\xd2\x01 \x03(\tR\bhandlers\x12\x1b\n" +
+	"\breplaced\x18\xd3\x01 \x01(\tR\breplaced\"\xbf\x01\n" +
 	"\x0ePlacementEvent\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x12\x12\n" +

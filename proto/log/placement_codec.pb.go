@@ -633,6 +633,7 @@ func (m *NodeLeaseRow) EncodedSize() int {
 	n += protocode.SizeInt(4, m.BegunTick)
 	n += protocode.SizeInt(5, m.ArmedTick)
 	n += protocode.SizeTexts(210, m.Handlers)
+	n += protocode.SizeText(211, m.Replaced)
 	return n
 }
 
@@ -643,6 +644,7 @@ func (m *NodeLeaseRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 211, m.Replaced)
 	i = protocode.PutTexts(b, i, 210, m.Handlers)
 	i = protocode.PutInt(b, i, 5, m.ArmedTick)
 	i = protocode.PutInt(b, i, 4, m.BegunTick)
@@ -674,6 +676,8 @@ func (m *NodeLeaseRow) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = protocode.Int(&f, &m.ArmedTick)
 		case 210:
 			err = f.Strings(&m.Handlers)
+		case 211:
+			err = f.String(&m.Replaced)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
