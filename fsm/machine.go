@@ -123,9 +123,6 @@ func (m *Machine) adopt(g *generation) error {
 	if err != nil {
 		return err
 	}
-	if err := acceptLevel("state", roster.level); err != nil {
-		return err
-	}
 	next, err := txn.ReadDue(g.engine)
 	if err != nil {
 		return err

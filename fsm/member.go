@@ -31,6 +31,7 @@ type roster struct {
 	level   uint32
 }
 
+// readRoster reads the roster of a state, and refuses a feature level that this version does not know.
 func readRoster(r storage.Reader) (*roster, error) {
 	out := &roster{removed: map[string]string{}}
 	err := txn.EachRow(r, kv.KindMember, func(id string, raw []byte) error {
@@ -56,7 +57,7 @@ func readRoster(r storage.Reader) (*roster, error) {
 		return out, err
 	}
 	out.level = uint32(kv.DecodeNumber(raw))
-	return out, nil
+	return out, acceptLevel("state", out.level)
 }
 
 // forgetCluster deletes what ties the state to its cluster: members, removed incarnations, leases,

@@ -91,7 +91,7 @@ func (s *scope) recall(q *agent.Recall, now int64) (agent.Found, *agent.Error) {
 	case agent.ModeVector:
 		hits, matched = x.Vector(q.Embedding, keeps, limit)
 	case agent.ModeHybrid:
-		hits, matched = x.Hybrid(q.Query, q.Embedding, keeps, limit, 1000)
+		hits, matched = x.Hybrid(q.Query, q.Embedding, keeps, limit, agent.RecallLimitMax)
 	default:
 		hits = plain(&filled, all, keeps)
 		matched = len(hits)

@@ -49,7 +49,7 @@ func (b *Entry) LoadVacuum() (*logpb.VacuumRow, error) {
 	return row, nil
 }
 
-// StoreVacuum writes the row that counts dead rows. If no pass runs and rows enough may be dead, it
+// StoreVacuum writes the row that counts dead rows. If no pass runs and enough rows may be dead, it
 // starts one.
 func (b *Entry) StoreVacuum(row *logpb.VacuumRow) {
 	if len(row.Next) == 0 && row.Dead > max(row.Live, DeadRowsMax) {
