@@ -88,12 +88,12 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopRenewals = halt
 	go renewLoop(renewals, t)
-	return t.loadPatiently(s.Recovery)
+	return t.loadWithRetry(s.Recovery)
 }
 
-// loadPatiently is load. It repeats reads that fail, such as during an election: the
+// loadWithRetry is load. It repeats reads that fail, such as during an election: the
 // session runs already. If the context ends first, the error has code unknown.
-func (t *Turn) loadPatiently(recovery *agent.Recovery) error {
+func (t *Turn) loadWithRetry(recovery *agent.Recovery) error {
 	for attempts := retry.New(backoffMin, backoffMax); ; {
 		err := t.load(recovery)
 		if !agent.Retryable(err) && agent.CodeOf(err) != agent.CodeUnknown {

@@ -71,7 +71,7 @@ func executable(path string) bool {
 }
 
 // errNotStarted means that dormblob could not reach its store for startMax.
-var errNotStarted = fmt.Errorf("it has reached nothing for %v", startMax)
+var errNotStarted = fmt.Errorf("it did not open the store within %v", startMax)
 
 // start starts a process. It ends the process if ctx ends before the process has opened the store.
 func (p *program) start(ctx context.Context) (*process, error) {

@@ -17,10 +17,10 @@ type Takeover struct {
 
 // A change of leader gives each lease its whole time again, since no process could renew its own in the
 // meantime. A leader that fell silent would so keep its partitions for a whole lease after it was
-// replaced. The next leader ends that lease as soon as it has lapsed for its holder, by its own clock:
-// all entries of earlier terms that it has came before Takeover.Heard, and a process counts its lease
-// from before it asked for the renewal. So a whole lease after Heard, no process still
-// holds a lease by a renewal of an earlier term. The state machine keeps a lease that was renewed in this term.
+// replaced. Therefore the next leader ends that lease once it has lapsed for its holder, by the clock of
+// the next leader: this node received all entries of earlier terms before Takeover.Heard, and a process
+// counts its lease from before it asked for the renewal. So a whole lease after Heard, no process holds a
+// lease by a renewal of an earlier term. The state machine keeps a lease that was renewed in this term.
 
 // predecessor is the node that led before this one.
 type predecessor struct {
@@ -29,7 +29,7 @@ type predecessor struct {
 	led  bool   // this node led when it looked last
 }
 
-// follow looks who leads, on a node that does not lead.
+// follow records the leader that this node sees, on a node that does not lead.
 func (p *predecessor) follow(self, leader string) {
 	if p.led {
 		*p = predecessor{}
@@ -64,7 +64,7 @@ func (a *Assigner) lapse(ctx context.Context, before *predecessor) time.Duration
 			a.Logger.Info("the lease of the leader before was not ended yet", "node", l.Node, "error", err)
 			return assignInterval
 		}
-		a.Logger.Info("the leader before is silent, and its lease has lapsed", "node", l.Node)
+		a.Logger.Info("ended the lease of the leader before, unless it was renewed meanwhile", "node", l.Node)
 	}
 	before.term = takeover.Term
 	return assignInterval
