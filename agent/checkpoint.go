@@ -41,7 +41,7 @@ type Thawed struct {
 	Ahead      uint64  // number of entries in the thread past the pointer
 
 	// Encoded has the entries in place of Entries, if Thaw.Encoded allows it: each as a field of the
-	// API's message Thawed, one after another.
+	// API's message Thawed, one after another. It must not be changed.
 	Encoded []byte
 }
 

@@ -32,3 +32,9 @@ func (v *View) ReadsAlike(scope, key string) (same bool, hit int) {
 	}
 	return true, hit
 }
+
+// HasTail reports whether a thread's tail is in the read cache.
+func (v *View) HasTail(scope, thread string) bool {
+	_, ok := v.Tail(kv.IDKey(kv.KindThread, scope, thread))
+	return ok
+}

@@ -91,6 +91,12 @@ func (v *View) Get(key string) ([]byte, error) {
 	return value, nil
 }
 
+// Tail implements txn.Tails.
+func (v *View) Tail(key string) (kv.Tail, bool) { return v.gen.warm.Tail(key) }
+
+// KeepTail implements txn.Tails.
+func (v *View) KeepTail(key string, piece []byte) { v.gen.warm.KeepTail(key, piece, v.epoch) }
+
 // Answer answers one read, which Reads.Validate has accepted.
 func (v *View) Answer(scope string, r agent.Read) agent.Answer {
 	return answerOf(v.find(scope, r, false))
@@ -123,7 +129,7 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 
 // reader returns a reader of a scope of the view.
 func (v *View) reader(scope string) txn.Reader {
-	return txn.Reader{Reader: v, Engine: v.view, Progress: v.progress, Scope: scope, Recalls: v.recalls, Deletions: v.deletions}
+	return txn.Reader{Reader: v, Engine: v.view, Tails: v, Progress: v.progress, Scope: scope, Recalls: v.recalls, Deletions: v.deletions}
 }
 
 // Claim returns a claim at the view's entry. An expired claim has no holder, even if it has not

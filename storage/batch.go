@@ -53,9 +53,15 @@ func (e *Engine) DecodeBatch(encoding []byte) (*Batch, error) {
 	return b, nil
 }
 
-// Each visits the writes of a batch in order. upper is the end of a deleted range, excluded; of other
-// writes it is nil. visit must not keep its arguments.
-func (b *Batch) Each(visit func(key, upper []byte)) error {
+// Write is one write of a batch.
+type Write struct {
+	Key     []byte // or where a deleted range begins
+	Upper   []byte // the end of a deleted range, excluded; nil for other writes
+	Deleted bool   // the row, or the range
+}
+
+// Each visits the writes of a batch in order. visit must not keep their memory.
+func (b *Batch) Each(visit func(w Write)) error {
 	for r := b.batch.Reader(); ; {
 		kind, key, value, ok, err := r.Next()
 		switch {
@@ -64,9 +70,9 @@ func (b *Batch) Each(visit func(key, upper []byte)) error {
 		case !ok:
 			return nil
 		case kind == pebble.InternalKeyKindRangeDelete:
-			visit(key, value)
+			visit(Write{Key: key, Upper: value, Deleted: true})
 		default:
-			visit(key, nil)
+			visit(Write{Key: key, Deleted: kind != pebble.InternalKeyKindSet})
 		}
 	}
 }

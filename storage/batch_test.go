@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"dormouse/storage"
@@ -31,7 +32,8 @@ func TestAnEncodingOutlivesItsBatch(t *testing.T) {
 	}
 	defer again.Close()
 	var visited string
-	if err := again.Each(func(key, upper []byte) { visited += string(key) + "-" + string(upper) + " " }); err != nil || visited != "b-d a- e- " {
+	visit := func(w storage.Write) { visited += fmt.Sprintf("%s-%s %v, ", w.Key, w.Upper, w.Deleted) }
+	if err := again.Each(visit); err != nil || visited != "b-d true, a- false, e- true, " {
 		t.Errorf("the batch has %q: %v", visited, err)
 	}
 	if err := engine.Commit(again); err != nil {

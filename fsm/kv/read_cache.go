@@ -1,10 +1,8 @@
 package kv
 
 import (
-	"sync"
+	"math"
 	"sync/atomic"
-
-	"github.com/cespare/xxhash/v2"
 
 	"dormouse/storage"
 )
@@ -14,35 +12,30 @@ const (
 	ReadCacheBytes = 32 << 20
 	// readCacheRowMax is the longest row that is cached.
 	readCacheRowMax = 16 << 10
-	// readCacheShards is the number of shards, each with its own lock.
-	readCacheShards = 16
+	// tailsPart of a read cache's bytes is for tails.
+	tailsPart = 4
 )
 
-// ReadCache holds recently read rows for views. It may be used concurrently.
+// ReadCache holds recently read rows, and tails of threads, for views. It may be used concurrently.
 //
 // Invariant: a cached row equals the engine's current row, and its at is not earlier than its last
 // change. So it is valid for every view with index >= at. To preserve this, apply removes the rows
 // that an entry changes before the engine has the entry. And a view adds a row only if no entry was
 // being applied since before the view was made. The epoch detects that: it is odd while an entry is
 // being applied.
+//
+// A tail is stored by the key of its thread's row, and removed when that row is deleted.
 type ReadCache struct {
-	epoch    atomic.Uint64
-	shardMax int // bytes of each shard
-	shards   [readCacheShards]readCacheShard
-}
-
-// readCacheShard holds some of the rows of a ReadCache.
-type readCacheShard struct {
-	mu       sync.Mutex
-	rowClock // guarded by mu
+	epoch atomic.Uint64
+	rows  readShards
+	tails readShards
 }
 
 // NewReadCache returns an empty cache that holds at most bytesMax bytes.
 func NewReadCache(bytesMax int64) *ReadCache {
-	w := &ReadCache{shardMax: int(bytesMax / readCacheShards)}
-	for i := range w.shards {
-		w.shards[i].clear()
-	}
+	tails := bytesMax / tailsPart
+	w := &ReadCache{rows: readShards{bytesMax: bytesMax - tails}, tails: readShards{bytesMax: tails}}
+	w.clear()
 	return w
 }
 
@@ -60,37 +53,34 @@ func InReadCache(key string) bool {
 // threads have a summary, and each read of a thread looks for it.
 func AbsentInReadCache(key string) bool { return key[:1] == KindSummary }
 
-// shard returns the shard of a key, and the key's hash.
-func (w *ReadCache) shard(key string) (s *readCacheShard, hash uint64) {
-	hash = xxhash.Sum64String(key)
-	return &w.shards[hash%readCacheShards], hash
-}
-
 // Get returns a row at an entry, nil if it is absent; ok is false if that is not cached.
-func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) {
-	s, hash := w.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	row := s.find(hash, key)
-	if row == nil || row.at > index {
-		return nil, false
-	}
-	row.used = true
-	return row.value(), true
-}
+func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) { return w.rows.get(key, index) }
 
 // Keep adds what a view of an entry has read, nil for an absent row; epoch is the epoch before the view was made.
 func (w *ReadCache) Keep(key string, value []byte, index, epoch uint64) {
-	if len(value) > readCacheRowMax || epoch%2 == 1 {
+	if len(value) > readCacheRowMax {
 		return
 	}
-	s, hash := w.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if w.epoch.Load() != epoch || s.find(hash, key) != nil {
+	w.rows.add(key, epoch, &w.epoch, func(hash uint64) *cachedRow { return newCachedRow(hash, key, value, index) })
+}
+
+// Tail returns the tail of the thread with the row key, if it is cached. The thread's incarnation may be another.
+func (w *ReadCache) Tail(key string) (t Tail, ok bool) {
+	if piece, ok := w.tails.get(key, math.MaxUint64); ok {
+		return DecodeTail(piece), true
+	}
+	return Tail{}, false
+}
+
+// KeepTail adds the tail that a view has read, in place of an older one, as TailWriter.End(key) has returned it.
+// epoch is the epoch before the view was made.
+func (w *ReadCache) KeepTail(key string, piece []byte, epoch uint64) {
+	if len(piece) > TailMax {
 		return
 	}
-	s.add(newCachedRow(hash, key, value, index), w.shardMax)
+	w.tails.add(key, epoch, &w.epoch, func(hash uint64) *cachedRow {
+		return &cachedRow{row: piece, keyBytes: len(key), hash: hash}
+	})
 }
 
 // Begin removes all rows that an entry changes, before the engine has the entry.
@@ -101,34 +91,32 @@ func (w *ReadCache) Begin(o *Overlay) {
 		return
 	}
 	for i := range o.rows {
-		w.forget(o.rows[i].key)
+		w.forget(o.rows[i].key, o.rows[i].deleted())
 	}
 }
 
 // BeginWrites is Begin for an entry whose writes another replica has decided.
 func (w *ReadCache) BeginWrites(b *storage.Batch) error {
 	w.epoch.Add(1)
-	return b.Each(func(key, upper []byte) {
-		if upper == nil {
-			w.forget(string(key))
+	return b.Each(func(change storage.Write) {
+		if change.Upper == nil {
+			w.forget(string(change.Key), change.Deleted)
 			return
 		}
-		if r := (deletedRange{lower: string(key), upper: string(upper)}); r.mayHold(InReadCache) {
+		if r := (deletedRange{lower: string(change.Key), upper: string(change.Upper)}); r.mayHold(InReadCache) {
 			w.clear()
 		}
 	})
 }
 
-// forget removes a row.
-func (w *ReadCache) forget(key string) {
+// forget removes a row that changes, and the tail of a thread that is deleted.
+func (w *ReadCache) forget(key string, deleted bool) {
 	if !InReadCache(key) {
 		return
 	}
-	s, hash := w.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if row := s.find(hash, key); row != nil {
-		s.remove(row)
+	w.rows.remove(key)
+	if deleted && key[:1] == KindThread {
+		w.tails.remove(key)
 	}
 }
 
@@ -138,33 +126,13 @@ func (w *ReadCache) End() { w.epoch.Add(1) }
 // Epoch returns the epoch.
 func (w *ReadCache) Epoch() uint64 { return w.epoch.Load() }
 
-// Len returns the number of rows in the cache.
-func (w *ReadCache) Len() (n int) {
-	for i := range w.shards {
-		s := &w.shards[i]
-		s.mu.Lock()
-		n += len(s.rows)
-		s.mu.Unlock()
-	}
-	return n
-}
+// Len returns the number of rows and tails in the cache.
+func (w *ReadCache) Len() int { return w.rows.len() + w.tails.len() }
 
-// Bytes returns the size of the rows in the cache.
-func (w *ReadCache) Bytes() (bytes int64) {
-	for i := range w.shards {
-		s := &w.shards[i]
-		s.mu.Lock()
-		bytes += int64(s.bytes)
-		s.mu.Unlock()
-	}
-	return bytes
-}
+// Bytes returns the size of the rows and tails in the cache.
+func (w *ReadCache) Bytes() int64 { return w.rows.bytes() + w.tails.bytes() }
 
 func (w *ReadCache) clear() {
-	for i := range w.shards {
-		s := &w.shards[i]
-		s.mu.Lock()
-		s.clear()
-		s.mu.Unlock()
-	}
+	w.rows.clear()
+	w.tails.clear()
 }

@@ -7,34 +7,82 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 	"dormouse/internal/compactjson"
+	"dormouse/internal/invariant"
 	"dormouse/internal/protocode"
 )
 
-// scratches holds unused buffers, of at most scratchMax bytes.
-var scratches = sync.Pool{New: func() any { return new([]byte) }}
+// writers holds unused writers, of at most scratchMax bytes.
+var writers = sync.Pool{New: func() any { return new(kv.TailWriter) }}
 
 const scratchMax = 256 << 10
 
 // Encoded returns the entries between two seqs as agent.Thawed.Encoded has them. It calls add with
-// the bytes that each entry counts for. The result is what decoding the rows and encoding the
-// entries gives, without the objects between.
+// the bytes that entries count for. The result is what decoding the rows and encoding the
+// entries gives, without the objects between. It may share memory with the cache of tails, so it must
+// not be changed.
 func Encoded(r txn.Reader, j Journal, from, to uint64, add func(size int) error) ([]byte, error) {
-	scratch := scratches.Get().(*[]byte) //nolint:forcetypeassert // see scratches
-	buffer, err := appendEncoded((*scratch)[:0], r, j, from, to, add)
-	if err != nil {
+	if from == to {
+		return nil, nil
+	}
+	tail := cachedTail(r, j, from)
+	if invariant.Enabled && from < tail.To {
+		checkTail(r, j, tail, from, min(to, tail.To))
+	}
+	if to <= tail.To {
+		encoded, counted := tail.Slice(from, to)
+		return encoded, add(counted)
+	}
+	w := writers.Get().(*kv.TailWriter) //nolint:forcetypeassert // see writers
+	w.Begin(j.Meta.Incarnation, from)
+	if err := encode(w, r, j, tail, from, to, add); err != nil {
 		return nil, err
 	}
-	if cap(buffer) > scratchMax {
-		return buffer, nil
+	if cap(w.Entries) > scratchMax {
+		return w.Entries, nil
 	}
-	*scratch = buffer
-	defer scratches.Put(scratch)
-	return bytes.Clone(buffer), nil
+	defer writers.Put(w)
+	if r.Tails == nil || len(w.Entries) > kv.TailMax {
+		return bytes.Clone(w.Entries), nil
+	}
+	key := kv.IDKey(kv.KindThread, r.Scope, j.Meta.Id)
+	piece := w.End(key)
+	r.Tails.KeepTail(key, piece)
+	return piece[len(key):][:len(w.Entries):len(w.Entries)], nil
 }
 
-func appendEncoded(buffer []byte, r txn.Reader, j Journal, from, to uint64, add func(size int) error) ([]byte, error) {
+// cachedTail returns the journal's tail in the cache if it does not begin after a seq, and else an empty one.
+func cachedTail(r txn.Reader, j Journal, from uint64) kv.Tail {
+	if r.Tails == nil {
+		return kv.Tail{}
+	}
+	tail, ok := r.Tails.Tail(kv.IDKey(kv.KindThread, r.Scope, j.Meta.Id))
+	if !ok || tail.Incarnation != j.Meta.Incarnation || from < tail.From {
+		return kv.Tail{}
+	}
+	return tail
+}
+
+// checkTail panics if a tail's entries between two seqs are not those of the rows.
+func checkTail(r txn.Reader, j Journal, tail kv.Tail, from, to uint64) {
+	var rows kv.TailWriter
+	err := encode(&rows, r, j, kv.Tail{}, from, to, func(int) error { return nil })
+	cached, _ := tail.Slice(from, to)
+	invariant.Check(err != nil || bytes.Equal(cached, rows.Entries), "entries %d to %d of thread %q are others in memory", from, to, j.Meta.Id)
+}
+
+// encode writes the entries between two seqs: those that the tail has, and then those of the rows.
+func encode(w *kv.TailWriter, r txn.Reader, j Journal, tail kv.Tail, from, to uint64, add func(size int) error) error {
+	if from < tail.To {
+		_, counted := tail.Slice(from, tail.To)
+		if err := add(counted); err != nil {
+			return err
+		}
+		w.Copy(tail, from)
+		from = tail.To
+	}
 	var e encodedEntry
 	for _, s := range j.spans(from, to, false) {
 		more, err := eachRow(r, j, s, false, func(stored storedRow, seq uint64) (bool, error) {
@@ -48,14 +96,15 @@ func appendEncoded(buffer []byte, r txn.Reader, j Journal, from, to uint64, add 
 			if err := add(e.bytes()); err != nil {
 				return false, err
 			}
-			buffer = e.appendTo(buffer)
+			w.Entries = e.appendTo(w.Entries)
+			w.Mark(e.bytes())
 			return true, nil
 		})
 		if err != nil || !more {
-			return buffer, err
+			return err
 		}
 	}
-	return buffer, nil
+	return nil
 }
 
 // Numbers of fields in the API's messages. They never change.
