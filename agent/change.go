@@ -68,6 +68,13 @@ func (c *Changed) Path() string {
 	return path + c.Key
 }
 
+// Under reports whether a feed with a prefix has the change. The removal of all memories of an agent
+// is under the path of each of them.
+func (c *Changed) Under(prefix string) bool {
+	path := c.Path()
+	return strings.HasPrefix(path, prefix) || c.Kind == ChangedMemory && c.Key == "" && strings.HasPrefix(prefix, path)
+}
+
 // Written returns the read of what c wrote: of a value, a checkpoint, a thread without its entries,
 // or a memory. It is nil for other kinds and for a removal.
 func (c *Changed) Written() Read {
@@ -95,7 +102,8 @@ func DeletedLater(changes []Changed) []bool {
 	deleted, later := map[row]bool{}, make([]bool, len(changes))
 	for i := len(changes) - 1; i >= 0; i-- {
 		of := row{changes[i].Kind, changes[i].Agent, changes[i].Key}
-		later[i] = deleted[of]
+		whole := row{of.kind, of.agent, ""}
+		later[i] = deleted[of] || of.kind == ChangedMemory && deleted[whole]
 		deleted[of] = deleted[of] || changes[i].Deleted
 	}
 	return later

@@ -167,6 +167,14 @@ type RestoreOptions struct {
 // assigned after the backup.
 const IndexBaseStep = 1 << 32
 
+// indexBaseRound is what the first index of a new log is a multiple of.
+const indexBaseRound = 1 << 20
+
+// IndexBaseMax is the highest first index of a new log, with the number that imports have added to its
+// incarnations. Incarnations and epochs, which are 1<<16 times as high, then fit a JSON number exactly
+// (2^53) for IndexBaseStep entries more.
+const IndexBaseMax = 1<<(53-16) - IndexBaseStep
+
 // restoredTerm is the term of the last entry of a restored state.
 const restoredTerm = 1
 
@@ -226,7 +234,7 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 func (d *dataDir) refound(dir string, old *snapfile.SnapshotHeader, o RestoreOptions) error {
 	base := o.IndexBase
 	if base == 0 {
-		base = (old.Index/IndexBaseStep + 2) * IndexBaseStep
+		base = ((old.Index+IndexBaseStep)/indexBaseRound + 1) * indexBaseRound
 	}
 	if base <= old.Index {
 		return fmt.Errorf("the new log would begin at %d, inside the old one, which continued from %d", base, old.Index)
@@ -239,6 +247,14 @@ func (d *dataDir) refound(dir string, old *snapfile.SnapshotHeader, o RestoreOpt
 	defer g.close()
 	if err := matches(engine, old); err != nil {
 		return err
+	}
+	added, err := readMintBase(engine)
+	if err != nil {
+		return err
+	}
+	if base+added > IndexBaseMax {
+		return fmt.Errorf("the new log would begin at %d, and its epochs would pass 2^53, which JSON numbers do not hold exactly: "+
+			"the backup is of a cluster that was restored too often; restore a backup of one that was restored less often", base+added)
 	}
 	b := engine.NewBatch()
 	defer b.Close()

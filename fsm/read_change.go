@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"fmt"
-	"strings"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
@@ -96,7 +95,7 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 			return false
 		}
 		change := decodeChange(row.Changes[ordinal])
-		if !strings.HasPrefix(change.Path(), p.prefix) {
+		if !change.Under(p.prefix) {
 			continue
 		}
 		change.Index, change.Ordinal, change.Time = index, ordinal, row.TimeMs

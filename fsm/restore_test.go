@@ -425,3 +425,37 @@ func TestABackupIsNotRestoredWhereItMayMixWithTheOldCluster(t *testing.T) {
 		}
 	}
 }
+
+// Clusters can be restored from backups of restored ones until their epochs would no longer fit a JSON
+// number exactly.
+func TestTheNumbersOfRestoredClustersFitJSON(t *testing.T) {
+	h := makeHistory(t, 30, 10)
+	p := openPeer(t, storage.MemFS())
+	p.apply(t, h.entries...)
+	for restores, id := 0, ""; ; restores++ {
+		var backup bytes.Buffer
+		if err := p.WriteBackup(&backup); err != nil {
+			t.Fatal(err)
+		}
+		applied := p.Applied()
+		p.close(t)
+		if applied > 1<<37-fsm.IndexBaseStep {
+			t.Fatalf("the log begins at %d", applied)
+		}
+		id = fmt.Sprint("restored-", restores)
+		fs := storage.MemFS()
+		_, err := fsm.RestoreBackup(&backup, fsm.RestoreOptions{Dir: "m", FS: fs, ClusterID: id, Voter: voters("n9").Servers[0]})
+		if err != nil {
+			if restores < 30 || !strings.Contains(err.Error(), "restored too often") {
+				t.Fatalf("after %d restores: %v", restores, err)
+			}
+			return
+		}
+		if p, err = tryOpen(fs, "m", id); err != nil {
+			t.Fatal(err)
+		}
+		if p.Applied() < applied+fsm.IndexBaseStep {
+			t.Fatalf("the log begins at %d, the old one ended at %d", p.Applied(), applied)
+		}
+	}
+}

@@ -10,9 +10,6 @@ import (
 	"dormouse/internal/version"
 )
 
-// askTimeout is the timeout of one request to a node.
-const askTimeout = time.Second
-
 // keepLease keeps the lease until ctx ends or the lease is ended. The error
 // says why the cluster refused the host.
 func (h *Host) keepLease(ctx context.Context) error {
@@ -50,31 +47,4 @@ func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 // request is lost the lease expires.
 func (h *Host) endLease() {
 	h.lease.End(context.Background(), func(ctx context.Context) { h.own(ctx, assign.Request{Kind: assign.End}) })
-}
-
-// own sends a request to the leader. It asks each known node once, until one
-// has an answer.
-func (h *Host) own(ctx context.Context, r assign.Request) assign.Response {
-	r.Node, r.Incarnation, r.Process = h.o.Name, h.transport.Incarnation(), h.transport.Process()
-	tried := map[string]bool{}
-	for queue := h.table.nodes(h.o.Join); len(queue) > 0 && ctx.Err() == nil; {
-		addr := queue[0]
-		queue = queue[1:]
-		if tried[addr] {
-			continue
-		}
-		tried[addr] = true
-		askCtx, cancel := context.WithTimeout(ctx, askTimeout)
-		answer, err := h.pool.Own(askCtx, addr, r)
-		cancel()
-		switch {
-		case err != nil:
-			h.o.Logger.Debug("a node did not answer a lease request", "addr", addr, "kind", r.Kind, "error", err)
-		case answer.Index != 0 || answer.Refused != "":
-			return answer
-		case answer.LeaderAddr != "":
-			queue = append([]string{answer.LeaderAddr}, queue...)
-		}
-	}
-	return assign.Response{}
 }

@@ -28,6 +28,7 @@ type table struct {
 	index      uint64 // the table includes all changes up to it
 	wanted     uint64 // the highest index that a caller has waited for
 	leader     string // the leader's address
+	deposed    string // the address of the leader before it, if a request found the new one
 	members    []layout.Member
 	leases     []layout.NodeLease
 	partitions [layout.Partitions]layout.Partition
@@ -170,6 +171,23 @@ func (t *table) update(u assign.TableUpdate) {
 	}
 }
 
+// setLeader records the address of a node that has answered as the leader.
+func (t *table) setLeader(addr string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.leader != addr {
+		t.leader, t.deposed = addr, t.leader
+		t.notifyLocked()
+	}
+}
+
+// isDeposed reports whether the node at an address led, and another one leads now.
+func (t *table) isDeposed(addr string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.leader != "" && addr == t.deposed && addr != t.leader
+}
+
 // nodes returns the addresses of nodes: the leader's, then those of other
 // members, then those of join.
 func (t *table) nodes(join []string) []string {
@@ -200,6 +218,9 @@ func (h *Host) followTable(ctx context.Context) error {
 		addr := addrs[at%len(addrs)]
 		err := h.followTableAt(ctx, addr)
 		h.o.Logger.Debug("the stream of the partition table ended", "addr", addr, "error", err)
+		if h.table.isDeposed(addr) {
+			at = -1 // the next one is the leader
+		}
 		pause.For(ctx, streamRetry)
 	}
 	return nil
@@ -219,7 +240,7 @@ func (h *Host) followTableAt(ctx context.Context, addr string) error {
 	go func() {
 		defer close(asked)
 		defer cancel()
-		h.table.ask(ctx, stream)
+		h.table.ask(ctx, stream, addr)
 	}()
 	for {
 		u, err := stream.Next()
@@ -232,10 +253,11 @@ func (h *Host) followTableAt(ctx context.Context, addr string) error {
 	}
 }
 
-// ask requests the wanted indexes on a stream, first the table's own. It
-// returns when the stream breaks, or when a request makes no progress for
-// slowTimeout.
-func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
+// ask requests the wanted indexes on the stream of the node at addr, first the
+// table's own. It returns when the stream breaks, when a request makes no progress
+// for slowTimeout, or when another node leads in place of that one, which may have
+// fallen silent.
+func (t *table) ask(ctx context.Context, stream *peer.TableStream, addr string) {
 	have, _, _ := t.want(0)
 	asked, last, since := max(have, 1), have, time.Now()
 	if stream.Ask(asked) != nil {
@@ -243,6 +265,9 @@ func (t *table) ask(ctx context.Context, stream *peer.TableStream) {
 	}
 	for ctx.Err() == nil {
 		have, wanted, progress := t.want(0)
+		if t.isDeposed(addr) {
+			return
+		}
 		if have != last || have >= asked {
 			last, since = have, time.Now()
 		}

@@ -55,7 +55,7 @@ func (st *store) runOf(i *instance) string {
 // commitFenced commits under the instance's fence. It retries a commit whose
 // outcome is unknown until the outcome is known, even after the node has lost
 // the partition: the fence decides. It returns the code unknown only if the
-// host stops first.
+// host stops first, or with a fullError.
 //
 // If the fence refuses the commit, commitFenced drops the instance and returns
 // not_owner.
@@ -72,7 +72,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 	st.mu.Lock()
 	runCtx := st.leases.runCtx
 	st.mu.Unlock()
-	undecided := false
+	undecided, full := false, time.Time{}
 	for attempts := retry.New(commitBackoffMin, commitBackoffMax); ; {
 		ctx, cancel := context.WithTimeout(i.traced(runCtx), opTimeout)
 		result, err := service.Commit(ctx, c)
@@ -97,10 +97,29 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 		if !undecided {
 			return agent.Result{}, err
 		}
+		if !isCode(err, agent.CodeQuotaExceeded) {
+			full = time.Time{}
+		} else if now := time.Now(); full.IsZero() {
+			full = now
+		} else if now.Sub(full) >= opTimeout {
+			return agent.Result{}, &fullError{err}
+		}
 		if !attempts.Wait(runCtx) {
 			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the outcome was still unknown when the node stopped: %v", err)
 		}
 	}
+}
+
+// fullError reports that a quota has refused a commit for opTimeout, and that an
+// earlier attempt, whose outcome is unknown, may still apply. It has the code
+// unknown. The ops name the stored revision, so commits that follow are refused
+// if that attempt applies before them.
+type fullError struct{ refusal error }
+
+func (e *fullError) Error() string { return e.Unwrap().Error() }
+
+func (e *fullError) Unwrap() error {
+	return agent.Errorf(agent.CodeUnknown, "the outcome of an attempt is unknown, and later ones were refused: %v", e.refusal)
 }
 
 // dropFenced drops an instance after the store refused its fence, and returns

@@ -65,7 +65,8 @@ func (st *store) save(i *instance, why lifecycle) error {
 	}
 	result, err := st.commitFenced(i, service, agent.Commit{Ops: ops, Request: st.newRequestID(i)})
 	if err != nil {
-		if mustReload(err) {
+		var full *fullError // the changes stay in memory, and are saved once there is room
+		if mustReload(err) && !errors.As(err, &full) {
 			st.invalidate(i, agent.ReasonChanged)
 		}
 		return err

@@ -2,8 +2,9 @@ package timer
 
 // Limits of a waker, for tests.
 const (
-	SignalsMax = scopeSignalsMax
-	PageSize   = pageSize
-	CatchUpMax = catchUpMax
-	SlotWait   = slotWait
+	SignalsMax    = scopeSignalsMax
+	AllSignalsMax = signalsMax + reservedMax
+	PageSize      = pageSize
+	CatchUpMax    = catchUpMax
+	SlotWait      = slotWait
 )

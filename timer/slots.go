@@ -9,8 +9,13 @@ import (
 // Limits of concurrent signals. After downtime many timers may be due at once: the limits also bound
 // the number of instances that wake.
 const (
-	signalsMax      = 128            // of all scopes
+	signalsMax      = 128            // of all scopes, which share them
 	scopeSignalsMax = signalsMax / 2 // of a scope, while others have none
+
+	// scopeSignalsMin is how many signals a scope may have if the others leave it none of the shared
+	// ones; reservedMax is how many there are of these, of all scopes.
+	scopeSignalsMin = 2
+	reservedMax     = 2 * signalsMax
 
 	// slotWait is how long a scope that has its share waits for one of its signals to end. After that
 	// the waker goes on with the next scope.
@@ -18,11 +23,11 @@ const (
 )
 
 // slots shares the concurrent signals between scopes. A scope may have as many as are free: one
-// alone has half of all, the next one a quarter. So a scope whose handlers hang does not delay the
-// timers of others.
+// alone has half of all, the next one a quarter. When few are free, a scope may still have
+// scopeSignalsMin. So scopes whose handlers hang do not stop the timers of others.
 type slots struct {
 	mu    sync.Mutex
-	free  int             // guarded by mu
+	free  int             // of signalsMax; below 0 while reserved ones are used; guarded by mu
 	used  map[string]int  // by scope; guarded by mu
 	slow  map[string]bool // scopes that waited in vain, and of whose signals none has ended since; guarded by mu
 	freed chan struct{}   // closed and replaced when a slot is released; guarded by mu
@@ -38,7 +43,7 @@ func (s *slots) acquire(ctx context.Context, scope string) bool {
 	var late <-chan time.Time
 	for {
 		s.mu.Lock()
-		if s.used[scope] < s.free {
+		if used := s.used[scope]; used < s.free || used < scopeSignalsMin && s.free > -reservedMax {
 			s.free--
 			s.used[scope]++
 			s.mu.Unlock()

@@ -201,6 +201,40 @@ func TestAScopeWhoseHandlersHangDelaysNoOther(t *testing.T) {
 	})
 }
 
+// Many scopes whose handlers hang leave the others some signals.
+func TestManyScopesThatHangDoNotStopTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := make(chan struct{})
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			w.mu.Lock()
+			key := w.signals[n].key
+			w.mu.Unlock()
+			if !strings.HasPrefix(key, "z/") {
+				<-release
+			}
+			return w.apply(s.Ack)
+		}
+		const hung, each = 50, 70
+		for i := range hung {
+			w.put(nil, keys(fmt.Sprintf("a%02d/", i), each)...)
+		}
+		time.Sleep(time.Minute)
+		w.put(nil, keys("z/", each)...)
+		time.Sleep(time.Minute)
+		w.sees(func() {
+			if quick := len(w.signals) - w.under; quick != each {
+				t.Errorf("%d timers of the scope that works fired, want %d", quick, each)
+			}
+			if w.under > timer.AllSignalsMax {
+				t.Errorf("%d signals at once, want at most %d", w.under, timer.AllSignalsMax)
+			}
+		})
+		close(release)
+		w.idle(t)
+	})
+}
+
 // An occurrence that a turn's commit makes due is found while the turn's signal
 // is still in progress, and fires once.
 func TestATimerThatIsDueAgainWhileInProgress(t *testing.T) {

@@ -88,7 +88,27 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopRenewals = halt
 	go renewLoop(renewals, t)
-	return t.loadWithRetry(s.Recovery)
+	if err := t.loadWithRetry(s.Recovery); err != nil {
+		return errors.Join(err, t.release(err))
+	}
+	return nil
+}
+
+// release ends a turn that cannot begin, such as one whose journal this version
+// does not read, so that its session is not busy until the lease ends. The turn
+// pauses, or fails if it has no snapshot to be resumed from. If the context has
+// ended, or the lease is lost, the session stays as it is.
+func (t *Turn) release(failure error) error {
+	if t.checkRunning() != nil || errors.Is(failure, ErrLost) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), endTimeout)
+	defer cancel()
+	_, err := t.commitEnd(ctx, []agent.Op{commitOp(t, agent.SessionHibernated)})
+	if agent.CodeOf(err) == agent.CodeMissingSnapshot {
+		_, err = t.fail(ctx, failure)
+	}
+	return asLost(err)
 }
 
 // loadWithRetry is load. It repeats reads that fail, such as during an election: the

@@ -235,6 +235,8 @@ var changeClaims = []claim{
 		k.commit(&agent.EraseAgent{Agent: "a"})
 		k.equal("changes", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "memory/a/"}, untilTold(3))),
 			[]string{"memory/a/x 1", "memory/a/y 1", "memory/a/ gone"})
+		k.equal("changes of one memory", k.say(k.told(agent.Watch{From: begin + 1, Prefix: "memory/a/x"}, untilTold(2))),
+			[]string{"memory/a/x 1", "memory/a/ gone"})
 	}},
 
 	{"sessions_are_told_with_their_status", func(k *kit) {

@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"fmt"
 	"strings"
 
 	"dormouse/agent"
@@ -85,6 +86,19 @@ var commitClaims = []claim{
 		k.refuseInvalid(agent.CodeTooLarge, -1, "ops", append(ops, ops[0])...)
 		k.commit(&agent.AppendThread{Thread: "u", Entries: messages("m", 0, agent.CommitEntriesMax)})
 		k.refuseInvalid(agent.CodeTooLarge, 0, "entries", &agent.AppendThread{Thread: "u", Entries: messages("m", 0, agent.CommitEntriesMax+1)})
+	}},
+
+	{"results_that_are_too_large_are_refused", func(k *kit) {
+		metadata := agent.JSON(`{"x":"` + strings.Repeat("x", agent.MetadataBytesMax-10) + `"}`)
+		k.commit(&agent.AppendThread{Thread: "t", Metadata: metadata})
+		var forks []agent.Op // their results have the metadata
+		for i := range agent.OutcomeBytesMax/agent.MetadataBytesMax + 1 {
+			forks = append(forks, &agent.ForkThread{Thread: "t", NewThread: fmt.Sprint("fork", i)})
+		}
+		e := k.refuse(agent.CodeTooLarge, -1, forks...)
+		k.equal("limit", e.Limit, fmt.Sprintf("outcome_bytes_max=%d", agent.OutcomeBytesMax))
+		k.lacks(agent.CodeNotFound, &agent.GetThread{Thread: "fork0"})
+		k.commit(forks[:len(forks)-2]...)
 	}},
 
 	{"a_fence_on_a_claim_without_a_holder_is_fenced", func(k *kit) {

@@ -51,6 +51,17 @@ var forkClaims = []claim{
 		k.lacks(agent.CodeNotFound, &agent.GetThread{Thread: "v"})
 	}},
 
+	{"a_fork_of_a_fork_keeps_the_entries_that_it_reads", func(k *kit) {
+		k.appendTo("t", messages("t", 0, 3)...)
+		k.commit(&agent.ForkThread{Thread: "t", NewThread: "u", AtRev: ptr(uint64(2))}, &agent.ForkThread{Thread: "t", NewThread: "none", AtRev: ptr(uint64(0))})
+		k.commit(&agent.ForkThread{Thread: "u", NewThread: "v", AtRev: ptr(uint64(1))})
+		k.refuse(agent.CodeConflict, 0, &agent.CompactThread{Thread: "t", BeforeSeq: 2})
+		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 1})
+		k.commit(&agent.CompactThread{Thread: "v", BeforeSeq: 1})
+		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 2})
+		k.equal("u", ids(k.entries("u")), "t0 t1")
+	}},
+
 	{"a_fork_of_a_fork", func(k *kit) {
 		k.appendTo("t", messages("t", 0, 3)...)
 		k.commit(&agent.ForkThread{Thread: "t", NewThread: "u", AtRev: ptr(uint64(2))})

@@ -1,6 +1,8 @@
 package agenttest
 
 import (
+	"strings"
+
 	"dormouse/agent"
 )
 
@@ -124,6 +126,32 @@ var scopeClaims = []claim{
 		k.equal("own policy", k.counters().OwnPolicy, false)
 		k.refuseInvalid(agent.CodeInvalid, 0, "use_default", &agent.PutScope{UseDefault: true, Default: true})
 		k.refuseInvalid(agent.CodeInvalid, 0, "use_default", &agent.PutScope{UseDefault: true, Policy: agent.Policy{KeysMax: 1}})
+	}},
+
+	{"entries_that_only_forks_read_count", func(k *kit) {
+		k.commit(&agent.PutValue{Key: "v"})
+		before := k.counters().Bytes
+		large := agent.Draft{Kind: "message", Payload: agent.JSON(`{"x":"` + strings.Repeat("x", 10_000) + `"}`)}
+		k.commit(&agent.AppendThread{Thread: "t", Entries: []agent.Draft{large, large, large}})
+		whole := k.counters().Bytes
+		k.commit(&agent.ForkThread{Thread: "t", NewThread: "u", AtRev: ptr(uint64(2))}, &agent.ForkThread{Thread: "u", NewThread: "v", AtRev: ptr(uint64(1))})
+		if got := k.counters().Bytes; got >= whole+10_000 {
+			k.Fatalf("%d bytes with forks, which share entries, %d without", got, whole)
+		}
+		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 1})
+		if got := k.counters().Bytes; got < whole {
+			k.Fatalf("%d bytes after a compaction up to the fork, %d before", got, whole)
+		}
+		k.commit(&agent.DeleteThread{Thread: "t"})
+		if got := k.counters().Bytes; got < before+20_000 || got >= before+30_000 {
+			k.Fatalf("%d bytes with the two entries that forks read, %d without a thread", got, before)
+		}
+		k.commit(&agent.DeleteThread{Thread: "u"})
+		if got := k.counters().Bytes; got < before+10_000 || got >= before+20_000 {
+			k.Fatalf("%d bytes with the entry that the last fork reads, %d without a thread", got, before)
+		}
+		k.commit(&agent.DeleteThread{Thread: "v"})
+		k.equal("bytes without threads", k.counters().Bytes, before)
 	}},
 
 	{"a_policy_limits_bytes", func(k *kit) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"dormouse/agent"
 )
@@ -136,7 +135,7 @@ func (f feed) since(from, skip, through uint64, prefix string) agent.Event {
 	}
 	event := agent.Event{Kind: agent.EventChanges, Through: through}
 	for _, c := range f.changes {
-		if (c.Index > from || c.Index == from && c.Ordinal >= skip) && strings.HasPrefix(c.Path(), prefix) {
+		if (c.Index > from || c.Index == from && c.Ordinal >= skip) && c.Under(prefix) {
 			event.Changes = append(event.Changes, c)
 		}
 	}

@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"dormouse/agent"
 )
@@ -77,6 +78,10 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 		changes, old = appendChanges(changes, s, op, old, now), now
 		result.Results = append(result.Results, done)
 	}
+	if e := fits(result); e != nil {
+		st.tokens, st.defaults = tokens, defaults
+		return refused(e)
+	}
 	for i := range changes {
 		changes[i].Principal = c.Principal
 	}
@@ -97,6 +102,40 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 		}
 	}
 	return agent.Decided{Result: result}
+}
+
+// fits refuses a commit whose results are too large to keep.
+func fits(r agent.Result) *agent.Error {
+	if n := contentBytes(reflect.ValueOf(r.Results)); n > agent.OutcomeBytesMax {
+		return agent.TooLarge("ops", "outcome_bytes_max", n, agent.OutcomeBytesMax)
+	}
+	return nil
+}
+
+// contentBytes returns the length of all strings and byte slices in a value. It is slightly less than
+// the encoded form.
+func contentBytes(v reflect.Value) (n int) {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len()
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return contentBytes(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += contentBytes(v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Len()
+		}
+		for i := range v.Len() {
+			n += contentBytes(v.Index(i))
+		}
+	default:
+	}
+	return n
 }
 
 // full refuses a commit that exceeds a quota of the scope, unless it adds nothing.

@@ -167,8 +167,7 @@ func (s *scope) countNouns() {
 	}
 }
 
-// count updates the usage of the scope. Entries that only forks still read do not count here; the state
-// machine counts them.
+// count updates the usage of the scope.
 func (s *scope) count() {
 	s.countNouns()
 	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) +
@@ -190,12 +189,33 @@ func (s *scope) count() {
 	}
 	for _, t := range s.threads {
 		s.Bytes += uint64(len(t.Metadata) + len(t.Summary))
-		for _, e := range t.entries {
-			if t.ForkedFrom == nil || e.Seq >= t.ForkedFrom.Rev {
-				s.Bytes += uint64(e.Size())
+	}
+	s.Bytes += s.entryBytes()
+}
+
+// entryBytes returns the bytes of all entries. An entry that several threads read counts once, also
+// if only forks still read it.
+func (s *scope) entryBytes() (bytes uint64) {
+	floors := map[uint64]uint64{} // by incarnation
+	for _, t := range s.threads {
+		floors[t.Incarnation] = t.Floor
+	}
+	type place struct{ origin, seq uint64 }
+	onlyForked := map[place]bool{}
+	for _, t := range s.threads {
+		for i, e := range t.entries {
+			at := place{t.origins[i], e.Seq}
+			if at.origin != t.Incarnation {
+				floor, live := floors[at.origin]
+				if live && at.seq >= floor || onlyForked[at] {
+					continue // it counts elsewhere
+				}
+				onlyForked[at] = true
 			}
+			bytes += uint64(e.Size())
 		}
 	}
+	return bytes
 }
 
 // sorted returns the keys of a map that a page selects, in the page's order, and Next.

@@ -10,6 +10,7 @@ import (
 type thread struct {
 	agent.Thread
 	entries []agent.Entry
+	origins []uint64     // of each entry: the incarnation that it was appended to
 	heads   []agent.Head // one more than entries
 }
 
@@ -75,6 +76,7 @@ func (st *Store) addEntries(s *scope, t *thread, drafts []agent.Draft, metadata 
 		}
 		t.Head = t.Head.After(&e)
 		t.entries = append(slices.Clip(t.entries), e)
+		t.origins = append(slices.Clip(t.origins), t.Incarnation)
 		t.heads = append(slices.Clip(t.heads), t.Head)
 		t.Rev++
 		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
@@ -148,6 +150,16 @@ func (s *scope) deleteThread(o *agent.DeleteThread) (agent.OpResult, *agent.Erro
 	return s.removed("thread", o.Thread, old.Incarnation, o.Seal), nil
 }
 
+// reads returns the seq below which a thread reads entries of an incarnation; 0 if it reads none.
+func (t *thread) reads(incarnation uint64) uint64 {
+	for i := len(t.origins) - 1; i >= 0; i-- {
+		if t.origins[i] == incarnation {
+			return t.entries[i].Seq + 1
+		}
+	}
+	return 0
+}
+
 func (s *scope) compactThread(o *agent.CompactThread) (agent.OpResult, *agent.Error) {
 	t, err := s.openThread(o.Thread, o.IfIncarnation)
 	if err != nil {
@@ -161,16 +173,16 @@ func (s *scope) compactThread(o *agent.CompactThread) (agent.OpResult, *agent.Er
 		p := kept[0].Thread
 		pinned = pinned || (p != nil && p.Thread == t.ID && p.Incarnation == t.Incarnation && p.Rev < o.BeforeSeq)
 	}
-	for _, fork := range s.threads {
-		p := fork.ForkedFrom
-		pinned = pinned || (p != nil && p.Thread == t.ID && p.Incarnation == t.Incarnation && p.Rev < o.BeforeSeq)
+	for id, fork := range s.threads {
+		to := fork.reads(t.Incarnation)
+		pinned = pinned || id != t.ID && to > 0 && to < o.BeforeSeq
 	}
 	if pinned {
 		return nil, t.conflict(agent.CodeConflict)
 	}
 	if o.BeforeSeq > t.Floor {
 		forget := o.BeforeSeq - t.Floor
-		t.entries, t.heads, t.Floor = t.entries[forget:], t.heads[forget:], o.BeforeSeq
+		t.entries, t.origins, t.heads, t.Floor = t.entries[forget:], t.origins[forget:], t.heads[forget:], o.BeforeSeq
 	}
 	if o.Summary != nil {
 		t.Summary = o.Summary
@@ -205,7 +217,7 @@ func (st *Store) forkThread(s *scope, o *agent.ForkThread) (*agent.ThreadResult,
 	n := at - t.Floor
 	fork.Incarnation, fork.UpdatedAt = st.newIncarnation(), s.now
 	fork.Rev, fork.Head, fork.Floor, fork.Summary, fork.Metadata = at, t.heads[n], t.Floor, t.Summary, t.Metadata
-	fork.entries, fork.heads = t.entries[:n:n], t.heads[:n+1:n+1]
+	fork.entries, fork.origins, fork.heads = t.entries[:n:n], t.origins[:n:n], t.heads[:n+1:n+1]
 	fork.ForkedFrom = &agent.ForkPoint{Thread: t.ID, Incarnation: t.Incarnation, Rev: at}
 	s.threads[fork.ID] = fork
 	result := fork.result(nil)

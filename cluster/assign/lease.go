@@ -57,18 +57,20 @@ func (l *Lease) extend(until time.Time) {
 	}
 }
 
-// Keep renews the lease every third of ttl until ctx ends, End is called, or renew
-// fails for good, with renew's error. renew reports whether the lease is renewed
+// Keep begins to renew the lease every third of ttl, until ctx ends, End is called,
+// or renew fails for good, with renew's error. renew reports whether the lease is renewed
 // and this process has applied all that was committed before. Keep retries a
 // renewal that failed, at once if the channel that changed returned is closed.
 func (l *Lease) Keep(ctx context.Context, ttl time.Duration, changed func() <-chan struct{}, renew func(context.Context) (bool, error)) error {
 	for retry := renewRetry; ctx.Err() == nil && !closed(l.ended); {
-		wake, next := changed(), ttl/3
+		wake, began := changed(), time.Now()
+		var next time.Duration
 		switch renewed, err := l.renew(ctx, ttl, renew); {
 		case err != nil:
 			return err
 		case renewed:
 			retry, wake = renewRetry, nil
+			next = max(ttl/3-time.Since(began), renewRetry) // the lease counts from began
 		default:
 			next, retry = retry, min(2*retry, ttl/6)
 		}

@@ -130,6 +130,28 @@ func TestALeaseIsKeptByItsThirds(t *testing.T) {
 	})
 }
 
+// The time of a slow renewal is not lost: the next one begins a third of the ttl after it began.
+func TestASlowRenewalIsFollowedBySoonerOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLease()
+		var lapsed time.Duration
+		var ends time.Time // of the lease
+		kept := keeping(t, l, func(context.Context) (bool, error) {
+			if !ends.IsZero() {
+				lapsed = max(lapsed, time.Since(ends))
+			}
+			time.Sleep(2 * leaseTTL / 3)
+			ends = time.Now().Add(leaseTTL/3 - leaseTTL/driftPart)
+			return true, nil
+		})
+		time.Sleep(5 * leaseTTL)
+		l.End(t.Context(), func(context.Context) {})
+		if err := <-kept; err != nil || lapsed > 0 {
+			t.Errorf("a renewal began %v after the lease had lapsed; %v", lapsed, err)
+		}
+	})
+}
+
 func TestALeaseThatNobodyAskedForIsNotEnded(t *testing.T) {
 	l := NewLease()
 	l.End(t.Context(), func(context.Context) { t.Error("told of it") })

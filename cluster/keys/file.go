@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 
+	"dormouse/internal/durable"
 	"dormouse/internal/secretfile"
 )
 
@@ -23,9 +25,13 @@ func ReadFile(path string) (string, error) {
 	return text, err
 }
 
-// WriteFile writes a file with a secret, readable by its owner only, and syncs it.
+// WriteFile writes a file with a secret, readable by its owner only, and syncs it and its
+// directory.
 func WriteFile(path, text string) error {
-	return renameio.WriteFile(path, []byte(text), 0o600, renameio.IgnoreUmask())
+	if err := renameio.WriteFile(path, []byte(text), 0o600, renameio.IgnoreUmask()); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // ReadRing returns the keys of a file. The error wraps fs.ErrNotExist if there is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"strings"
 	"time"
 
 	"dormouse/access"
@@ -99,7 +98,7 @@ func (f *fakeNode) watchFeed(w agent.Watch, yield func(agent.Event, error) bool)
 	}
 	event := agent.Event{Kind: agent.EventChanges}
 	for _, c := range f.feed {
-		if (c.Index > w.From || c.Index == w.From && c.Ordinal >= w.Skip) && strings.HasPrefix(c.Path(), w.Prefix) {
+		if (c.Index > w.From || c.Index == w.From && c.Ordinal >= w.Skip) && c.Under(w.Prefix) {
 			event.Changes = append(event.Changes, c)
 		}
 	}

@@ -41,6 +41,9 @@ func Compact(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
 }
 
 func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
+	if err := c.CheckCompaction(); err != nil {
+		return err
+	}
 	if err := notPinnedBelow(c, t, before); err != nil && !seededbug.Is(seededbug.CompactionPastPointer) {
 		return err
 	}
@@ -101,6 +104,7 @@ func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 func notPinnedBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	prefix := kv.IDKey(kv.KindPin, c.Scope, t.Id)
 	return c.EachKey(prefix, func(key string) error {
+		c.CountPin()
 		checkpoint := key[len(prefix):]
 		raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, checkpoint))
 		if err != nil || raw == nil {
@@ -124,6 +128,7 @@ func forksBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) (forked bool, err
 	prefix := kv.IncarnationKey(kv.KindForkPin, c.Scope, t.Id, t.Incarnation)
 	err = c.EachKey(prefix, func(key string) error {
 		forked = true
+		c.CountPin()
 		raw, err := c.Rows.Get(key)
 		if err != nil {
 			return err

@@ -26,6 +26,7 @@ type Entry struct {
 	Touched   []string // the rows of threads and claims with possible watchers, and scopes
 
 	TokensChanged bool // a token was added or removed
+	pinsRead      int  // by compactions, also those of refused commits
 }
 
 // MintedMax is how many incarnations one entry can assign: they are index<<16 + ordinal.
@@ -53,6 +54,7 @@ type Tx struct {
 	Scope     string
 	Principal string     // who made the commit; "" if it has none
 	Record    ScopeState // as changed so far
+	pinsRead  int        // by its compactions
 }
 
 // NotifyWatchers signals the watchers of a thread or claim once the entry can be read, including

@@ -66,3 +66,7 @@ const OutcomeLevel = 9
 // VacuumLevel is the feature level from which on dead rows of the queues of wall times are removed
 // before their time.
 const VacuumLevel = 9
+
+// CompactionLevel is the feature level from which on the compactions of one commit, and of one entry,
+// may read only so many checkpoints and forks.
+const CompactionLevel = 9
