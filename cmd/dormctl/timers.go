@@ -13,7 +13,7 @@ import (
 )
 
 func timersCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", timersList(a), timersGet(a), timersSet(a), timersRemove(a))
+	cmd := cli.Group("timers", "Timers: signals to instances, once or on a cron schedule", timersList(a), timersGet(a), timersSet(a), timersRemove(a))
 	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: the commit of the
 turn that an occurrence causes acknowledges the occurrence. Failed attempts are
 retried with growing delays; then the timer is parked until it is set again.`

@@ -202,7 +202,7 @@ func revoke(a *kit.App) *cobra.Command {
 func rotate(a *kit.App) *cobra.Command {
 	var ttl span
 	cmd := &cobra.Command{
-		Use: "rotate PRINCIPAL", Short: "Create a second token with the rights of the first; revoke that one when no caller uses it", Args: cli.Exactly("PRINCIPAL"),
+		Use: "rotate PRINCIPAL", Short: "Create a second token for a principal, with the same rights; then revoke the first", Args: cli.Exactly("PRINCIPAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var newest *agent.Token
 			err := a.With(cmd, func(ctx context.Context, s kit.Store) (err error) {

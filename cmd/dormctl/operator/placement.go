@@ -31,7 +31,7 @@ Operators may pin a partition to a member (move), or drain a member (dormctl dra
 func placementLs(a *kit.App) *cobra.Command {
 	q := layout.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "Show each node's share, and the latest changes of owners", Args: cli.Exactly(),
+		Use: "ls", Short: "Show how many partitions each node owns, and the latest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				p, err := s.Placement(ctx, q)
