@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/internal/retry"
 )
 
@@ -151,9 +152,18 @@ func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
 			p.mu.Lock()
 			p.parked.Remove(element) // has no effect if it was removed already
 			p.mu.Unlock()
-			return nil, nil, neverSent(context.Cause(ctx))
+			return nil, nil, p.unreachable(context.Cause(ctx))
 		}
 	}
+}
+
+// unreachable returns the error of a call for which no node could be reached before cause
+// ended it.
+func (p *pool) unreachable(cause error) *agent.Error {
+	if foreign := p.foreignNode(); foreign != nil {
+		return agent.Errorf(agent.CodeUnavailable, "%v", foreign)
+	}
+	return agent.Errorf(agent.CodeUnavailable, "no node could be reached: %v", cause)
 }
 
 // markUnhealthy prefers another endpoint than l's, whose node cannot serve or does not

@@ -36,7 +36,7 @@ func cronList(a *kit.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"job", "of", "plan", "missed", "message", "next", "state"}}
+				g := cli.Grid{Head: []string{"job", "source", "schedule", "missed", "message", "next", "state"}}
 				for i := range jobs {
 					j := &jobs[i]
 					g.Add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)

@@ -223,7 +223,7 @@ func printReconciled(a *kit.App, r pod.Reconciled, err error) error {
 	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
 		return err
 	}
-	g := cli.Grid{Head: []string{"wave", "node", "is", "under"}}
+	g := cli.Grid{Head: []string{"wave", "node", "status", "parent"}}
 	for n, wave := range r.Waves {
 		for _, name := range wave {
 			is, under := "pending", ""

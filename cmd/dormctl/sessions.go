@@ -125,7 +125,8 @@ func sessionGrid(r agent.SessionRow) cli.Grid {
 	g.Add("status", statusCell(r))
 	g.Add("agent", r.Agent)
 	g.Add("revision", cli.Number(r.Revision))
-	g.Add("mode, busy", string(r.Mode)+", "+string(r.Busy))
+	g.Add("mode", string(r.Mode))
+	g.Add("busy policy", string(r.Busy))
 	g.Add("request", cli.OrDash(r.RequestID))
 	if l := r.Lease; l != nil {
 		g.Add("lease", l.LeaseID)
@@ -140,7 +141,7 @@ func sessionGrid(r agent.SessionRow) cli.Grid {
 
 func statusCell(r agent.SessionRow) string {
 	if r.Recoverable {
-		return string(r.Status) + ", to be recovered"
+		return string(r.Status) + " (recoverable)"
 	}
 	return string(r.Status)
 }
@@ -201,9 +202,9 @@ func changeSession(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return kit.Change(a, cmd, op, func(changed *agent.SessionResult) error {
 		g := sessionGrid(changed.Session)
 		if r := changed.Recovery; r != nil && r.Resume != "" {
-			g.Add("goes on", "from snapshot "+r.Resume)
+			g.Add("continues", "from snapshot "+r.Resume)
 		} else if r != nil {
-			g.Add("goes on", "from the beginning, with request "+r.Restart)
+			g.Add("continues", "from the beginning, with request "+r.Restart)
 		}
 		if changed.Queued > 0 {
 			g.Add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))

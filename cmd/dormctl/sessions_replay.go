@@ -39,7 +39,7 @@ snapshots, reviews and checkpoints. It executes nothing.`,
 
 // replayGrid is the timeline for people, and below it how the session stands.
 func replayGrid(r *replay.Replay) cli.Grid {
-	g := cli.Grid{Head: []string{"at", "seq", "what", "who", "said"}}
+	g := cli.Grid{Head: []string{"at", "seq", "event", "by", "content"}}
 	for _, e := range r.Timeline {
 		seq := "-"
 		if e.Seq != nil {

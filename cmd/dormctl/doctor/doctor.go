@@ -66,7 +66,7 @@ func tell(a *kit.App, f *facts, found findings) error {
 	for _, c := range checks {
 		r.Checks = append(r.Checks, c.name)
 	}
-	g := cli.Grid{Head: []string{"severity", "check", "node", "what", "do"}}
+	g := cli.Grid{Head: []string{"severity", "check", "node", "finding", "action"}}
 	for _, one := range found {
 		g.Add(string(one.Severity), one.Check, cli.OrDash(one.Node), one.What, one.Do)
 	}

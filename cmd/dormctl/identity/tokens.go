@@ -150,7 +150,7 @@ func list(a *kit.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"token", "principal", "can", "created", "by", "expires", "last used"}, Note: kit.More(found.Next)}
+				g := cli.Grid{Head: []string{"token", "principal", "grants", "created", "by", "expires", "last used"}, Note: kit.More(found.Next)}
 				for _, t := range found.Items {
 					g.Add(t.ID, t.Principal, rights(t.Grants), cli.When(t.CreatedAt), cli.OrDash(t.CreatedBy), whenOrNever(t.ExpiresAt), lastUsed(t.LastUsed))
 				}

@@ -114,7 +114,7 @@ func printShares(a *kit.App, p layout.Placement) error {
 		}
 	}
 	shares.Note = strings.Join(notes, "\n")
-	trail := cli.Grid{Head: []string{"time", "what", "from", "to", "partitions", "why"}, Apart: true}
+	trail := cli.Grid{Head: []string{"time", "event", "from", "to", "partitions", "why"}, Apart: true}
 	for _, e := range p.Events {
 		at := time.UnixMilli(e.Time).UTC().Format(time.RFC3339)
 		doc.Events = append(doc.Events, moveDoc{Time: at, Kind: string(e.Kind), From: e.From, To: e.To, Partitions: e.Partitions, Why: e.Why})
