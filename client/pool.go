@@ -204,7 +204,7 @@ func (p *pool) down(e *endpoint, l *link) {
 
 // resume resumes all parked calls. mu is held, and released.
 func (p *pool) resume() {
-	waiting := take(&p.parked)
+	waiting := takeAll(&p.parked)
 	p.mu.Unlock()
 	for _, w := range waiting {
 		switch w := w.(type) {
@@ -216,8 +216,8 @@ func (p *pool) resume() {
 	}
 }
 
-// take empties a queue and returns its elements. pool.mu is held.
-func take(queue *list.List) []any {
+// takeAll empties a queue and returns its elements. pool.mu is held.
+func takeAll(queue *list.List) []any {
 	var out []any
 	for e := queue.Front(); e != nil; e = queue.Front() {
 		if k, ok := e.Value.(*call); ok {
@@ -233,7 +233,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.cancel()
-	resting := take(&p.resting)
+	resting := takeAll(&p.resting)
 	p.resume()
 	for _, k := range resting {
 		k.(*call).ended()
