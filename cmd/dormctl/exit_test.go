@@ -11,7 +11,7 @@ import (
 	"dormouse/cmd/dormctl/kit"
 )
 
-func TestARefusedChangeOfMembersSpeaksOfNoThread(t *testing.T) {
+func TestAConflictOfMembersHasNoHintAboutThreads(t *testing.T) {
 	var out bytes.Buffer
 	a := &kit.App{Stderr: &out}
 	a.Explain(agent.Errorf(agent.CodeConflict, "node n1 is the last voter"))
