@@ -124,7 +124,7 @@ func whoAmI(a *kit.App) *cobra.Command {
 				g.Add("principal", who.Name)
 				g.Add("token", cli.OrDash(who.TokenID))
 				for _, grant := range who.Grants {
-					g.Add("can", rights([]agent.Grant{grant}))
+					g.Add("grants", rights([]agent.Grant{grant}))
 				}
 				return a.Print(out, g)
 			})

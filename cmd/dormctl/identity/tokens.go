@@ -109,7 +109,7 @@ func put(a *kit.App, cmd *cobra.Command, op agent.PutToken) error {
 		var g cli.Grid
 		g.Add("id", t.ID)
 		g.Add("principal", t.Principal)
-		g.Add("can", rights(t.Grants))
+		g.Add("grants", rights(t.Grants))
 		g.Add("expires", whenOrNever(t.ExpiresAt))
 		g.Add("token", secret)
 		g.Note = "the token is shown once: the cluster keeps a hash only"

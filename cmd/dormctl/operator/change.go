@@ -59,7 +59,7 @@ func change(a *kit.App, cmd *cobra.Command, change layout.Change, node string) e
 		var g cli.Grid
 		g.Add(string(change), cli.OrDash(node))
 		if said := changed[change]; said != "" {
-			g.Add("done", said)
+			g.Add("result", said)
 		}
 		g.Add("leader", cli.OrDash(leader))
 		return a.Print(struct {

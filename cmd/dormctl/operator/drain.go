@@ -67,7 +67,7 @@ func drain(ctx context.Context, a *kit.App, s kit.Store, node string, wait time.
 	}
 	var g cli.Grid
 	g.Add("drain", node)
-	g.Add("done", said)
+	g.Add("result", said)
 	g.Add("leader", cli.OrDash(leader))
 	err = a.Print(struct {
 		Change layout.Change `json:"change"`
