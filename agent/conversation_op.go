@@ -182,7 +182,7 @@ func (o *SaveConversation) validateOp(t *tally) error {
 		validWord("lifecycle", o.Lifecycle, LifecycleCompletion, LifecycleCancel, LifecycleError, LifecycleInterrupt,
 			LifecycleTitleGenerated, LifecycleShutdown),
 		validText("title", "conversation_title_max", o.Title, ConversationTitleMax),
-		settleState(&o.State),
+		normalizeState(&o.State),
 	); err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func StateVersion(state JSON) (uint64, error) {
 }
 
 func (o *PendMessage) validateOp(t *tally) error {
-	if err := firstOf(conversation(t, &o.ConversationRef), settle("message", &o.Message)); err != nil {
+	if err := firstOf(conversation(t, &o.ConversationRef), normalize("message", &o.Message)); err != nil {
 		return err
 	}
 	if o.Message == nil {
@@ -258,7 +258,7 @@ func message(t *tally, d *MessageDraft) error {
 		d.Type = MessageTypeDefault
 	}
 	if d.ToolCall != "" {
-		if err := d.settleTool(); err != nil {
+		if err := d.normalizeTool(); err != nil {
 			return err
 		}
 	} else if d.Status != "" {
@@ -268,7 +268,7 @@ func message(t *tally, d *MessageDraft) error {
 		optionalID("id", d.ID),
 		validWord("role", d.Role, RoleUser, RoleAssistant, RoleTool, RoleSystem),
 		validText("type", "kind_bytes_max", d.Type, KindBytesMax),
-		settle("content", &d.Content),
+		normalize("content", &d.Content),
 	); err != nil {
 		return err
 	}
@@ -279,8 +279,8 @@ func message(t *tally, d *MessageDraft) error {
 	return t.contents("content", MessageBytesMax, "message_bytes_max", d.Content)
 }
 
-// settleTool validates the tool call of a message and fills in its defaults.
-func (d *MessageDraft) settleTool() error {
+// normalizeTool validates the tool call of a message and fills in its defaults.
+func (d *MessageDraft) normalizeTool() error {
 	if len(d.ToolCall) > ToolCallBytesMax {
 		return TooLarge("tool_call", "tool_call_bytes_max", len(d.ToolCall), ToolCallBytesMax)
 	}
@@ -304,7 +304,7 @@ func validToolStatus(status ToolStatus) error {
 func (o *UpdateMessage) validateOp(t *tally) error {
 	t.bytes += len(o.Message)
 	if err := firstOf(
-		conversation(t, &o.ConversationRef), ValidID("message_id", o.Message), validToolStatus(o.Status), settle("content", &o.Content),
+		conversation(t, &o.ConversationRef), ValidID("message_id", o.Message), validToolStatus(o.Status), normalize("content", &o.Content),
 	); err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func (o *UpdateMessage) validateOp(t *tally) error {
 
 func (o *ReviseValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key) + len(o.To) + len(o.ContentType)
-	if err := firstOf(ValidKey("key", o.Key), validContentType(o.ContentType), settleMetadata(&o.Metadata)); err != nil {
+	if err := firstOf(ValidKey("key", o.Key), validContentType(o.ContentType), normalizeMetadata(&o.Metadata)); err != nil {
 		return err
 	}
 	if o.To != "" {

@@ -202,21 +202,21 @@ func InstanceOf(checkpoint string) (manager, key string, ok bool) {
 }
 
 func (o *PatchCron) validateOp(t *tally) error {
-	if err := firstOf(ValidID("key", o.Key), settleSpecs("specs", &o.Specs, true)); err != nil {
+	if err := firstOf(ValidID("key", o.Key), normalizeSpecs("specs", &o.Specs, true)); err != nil {
 		return err
 	}
 	t.bytes += len(o.Key) + len(o.Specs)
 	return nil
 }
 
-// settleSchedules validates the jobs that a manager declares. Without jobs it sets
+// normalizeSchedules validates the jobs that a manager declares. Without jobs it sets
 // specs to nil.
-func settleSchedules(specs *JSON) error {
+func normalizeSchedules(specs *JSON) error {
 	if compactjson.IsNull(*specs) {
 		*specs = nil
 		return nil
 	}
-	if err := settleSpecs("schedules", specs, false); err != nil {
+	if err := normalizeSpecs("schedules", specs, false); err != nil {
 		return err
 	}
 	if len(*specs) == len(emptyObject) {
@@ -225,9 +225,9 @@ func settleSchedules(specs *JSON) error {
 	return nil
 }
 
-// settleSpecs validates jobs and rewrites each as manifests store it. If cancels is
+// normalizeSpecs validates jobs and rewrites each as manifests store it. If cancels is
 // set, null cancels a job.
-func settleSpecs(field string, specs *JSON, cancels bool) error {
+func normalizeSpecs(field string, specs *JSON, cancels bool) error {
 	compact, err := CompactObject(field, *specs)
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func settleSpecs(field string, specs *JSON, cancels bool) error {
 			out = compactjson.AppendMember(out, rawName, value)
 			return validJob(field, job)
 		}
-		spec, err := settleSpec(field, job, value)
+		spec, err := normalizeSpec(field, job, value)
 		if err != nil {
 			return err
 		}
@@ -268,8 +268,8 @@ func validJob(field, job string) error {
 	return ValidID(field, job)
 }
 
-// settleSpec validates one job, with the rules of its timer.
-func settleSpec(field, job string, raw JSON) (CronSpec, error) {
+// normalizeSpec validates one job, with the rules of its timer.
+func normalizeSpec(field, job string, raw JSON) (CronSpec, error) {
 	if err := validJob(field, job); err != nil {
 		return CronSpec{}, err
 	}

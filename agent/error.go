@@ -8,39 +8,40 @@ import (
 // Code is an error's code, for programs. gRPC and HTTP use the same codes.
 type Code string
 
-// The codes. After CodeUnknown a write may still apply later.
+// The codes. After CodeUnknown, CodeRequestExpired and CodeInternal the outcome of a write is
+// not known (see OutcomeOf); after all others it was not applied.
 const (
-	CodeInvalid             Code = "invalid"
-	CodeUnauthenticated     Code = "unauthenticated"
-	CodeForbidden           Code = "forbidden"
-	CodeNotFound            Code = "not_found"
-	CodeIdempotencyMismatch Code = "idempotency_mismatch"
-	CodeRequestExpired      Code = "request_expired"
-	CodeConflict            Code = "conflict"
-	CodeRevRegression       Code = "thread_rev_regression"
-	CodeDuplicateEntry      Code = "duplicate_entry"
-	CodeRevisionMismatch    Code = "revision_mismatch"
-	CodeFenced              Code = "fenced"
-	CodeAlreadyClaimed      Code = "already_claimed"
-	CodeMissingThread       Code = "missing_thread"
-	CodeThreadMismatch      Code = "thread_mismatch"
-	CodeAlreadyExists       Code = "already_exists"
-	CodeDeleted             Code = "deleted"
-	CodeCompacted           Code = "compacted"
-	CodeTooLarge            Code = "too_large"
-	CodeOverloaded          Code = "overloaded"
-	CodeQuotaExceeded       Code = "quota_exceeded" // the scope's policy does not allow more; retrying does not help
-	CodeUnavailable         Code = "unavailable"
-	CodeReadOnly            Code = "read_only"
-	CodeCorrupt             Code = "corrupt"
-	CodeInternal            Code = "internal"
-	CodeUnknown             Code = "unknown"
-	CodeThawFailed          Code = "thaw_failed"
-	CodeHandlerFailed       Code = "handler_failed"       // the turn was not applied
-	CodeMutationInProgress  Code = "mutation_in_progress" // of a pod; Reason is the running mutation
-	CodeMutationFailed      Code = "mutation_failed"      // of a pod: the new topology is stored, but not all nodes match it
-	CodeReconcileFailed     Code = "reconcile_failed"     // of a pod: it runs, but not all requested nodes do
-	CodeNotOwner            Code = "not_owner"            // between nodes only: Holder owns the instance, as far as the answering node knows
+	CodeInvalid             Code = "invalid"               // the request breaks a rule of its form; Field names the field
+	CodeUnauthenticated     Code = "unauthenticated"       // the call has no valid credentials
+	CodeForbidden           Code = "forbidden"             // the caller lacks the right for the call
+	CodeNotFound            Code = "not_found"             // the object does not exist or has expired
+	CodeIdempotencyMismatch Code = "idempotency_mismatch"  // another request was sent under the same request id
+	CodeRequestExpired      Code = "request_expired"       // the answer of the request is no longer kept, so the cluster cannot tell whether it was applied
+	CodeConflict            Code = "conflict"              // a condition does not hold, such as ExpectedRev; Rev and Head are those of the stored thread
+	CodeRevRegression       Code = "thread_rev_regression" // the stored thread is longer than the caller's
+	CodeDuplicateEntry      Code = "duplicate_entry"       // the thread has an entry with this id and other content; Seq is its seq
+	CodeRevisionMismatch    Code = "revision_mismatch"     // IfRevision or IfBytes does not hold; Revision is the stored one
+	CodeFenced              Code = "fenced"                // the holding of the claim has ended; Holder and Epoch are the current ones
+	CodeAlreadyClaimed      Code = "already_claimed"       // another holder has the claim, until ExpiresAt unless it renews
+	CodeMissingThread       Code = "missing_thread"        // the checkpoint points to a thread that does not exist
+	CodeThreadMismatch      Code = "thread_mismatch"       // the checkpoint points to a rev or head that its thread does not have
+	CodeAlreadyExists       Code = "already_exists"        // the object to create exists
+	CodeDeleted             Code = "deleted"               // the incarnation was deleted, or the id is sealed after a delete
+	CodeCompacted           Code = "compacted"             // the entries or changes were removed; Floor is the first that is kept
+	CodeTooLarge            Code = "too_large"             // the request exceeds a limit, which Limit names
+	CodeOverloaded          Code = "overloaded"            // a limit of load or capacity is reached; RetryAfterMS says when to retry, if it is set
+	CodeQuotaExceeded       Code = "quota_exceeded"        // the scope's policy does not allow more; retrying does not help
+	CodeUnavailable         Code = "unavailable"           // the cluster or node cannot serve the call now; retry
+	CodeReadOnly            Code = "read_only"             // the disk of the leader is nearly full
+	CodeCorrupt             Code = "corrupt"               // stored data fails its checksum
+	CodeInternal            Code = "internal"              // a fault of the node or the client
+	CodeUnknown             Code = "unknown"               // the write may have been applied, or may still be; retry under its request id
+	CodeThawFailed          Code = "thaw_failed"           // an instance's checkpoint cannot be restored
+	CodeHandlerFailed       Code = "handler_failed"        // the handler of a signal failed; the turn was not applied
+	CodeMutationInProgress  Code = "mutation_in_progress"  // of a pod; Reason is the running mutation
+	CodeMutationFailed      Code = "mutation_failed"       // of a pod: the new topology is stored, but not all nodes match it
+	CodeReconcileFailed     Code = "reconcile_failed"      // of a pod: it runs, but not all requested nodes do
+	CodeNotOwner            Code = "not_owner"             // between nodes only: Holder owns the instance, as far as the answering node knows
 )
 
 // Outcome is what an error says about the outcome of a write.
@@ -57,7 +58,7 @@ const (
 
 // Error is the error that every Service returns: a code for programs, a message for
 // people, and facts about the failure. Only the fields that belong to the code are
-// set.
+// set. Get it with errors.As, or only its code with CodeOf.
 type Error struct {
 	Code   Code
 	Detail string
@@ -85,7 +86,7 @@ type Error struct {
 // not be reached.
 const ReasonUnreachable = "unreachable"
 
-// Errorf returns an error that is about no single op.
+// Errorf returns an error of a code that is about no single op. The format is that of fmt.Sprintf.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Op: -1, Detail: fmt.Sprintf(format, args...)}
 }
@@ -104,6 +105,7 @@ func TooLarge(field, limit string, size, bound int) *Error {
 	}
 }
 
+// Error returns the code and the detail.
 func (e *Error) Error() string {
 	if e.Detail == "" {
 		return string(e.Code)
@@ -118,7 +120,8 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Detail == "" && t.Code == e.Code
 }
 
-// Sentinels for errors.Is; they match by code alone.
+// The errors of common codes, for errors.Is(err, agent.ErrNotFound). They match every error
+// of their code. Use CodeOf for the other codes.
 var (
 	ErrNotFound         = &Error{Code: CodeNotFound, Op: -1}
 	ErrConflict         = &Error{Code: CodeConflict, Op: -1}

@@ -254,7 +254,7 @@ func (r *InstanceRef) Validate() error {
 
 // Validate validates the initial state, and compacts it.
 func (s *StartInstance) Validate() error {
-	if err := settle("initial_state", &s.InitialState); err != nil {
+	if err := normalize("initial_state", &s.InitialState); err != nil {
 		return err
 	}
 	if len(s.InitialState) > CheckpointBytesMax {
@@ -284,7 +284,7 @@ func (s *Signal) Validate() error {
 	if err := firstOf(
 		s.Request.validate(),
 		validText("type", "kind_bytes_max", s.Type, KindBytesMax),
-		settle("data", &s.Data),
+		normalize("data", &s.Data),
 	); err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func (*ManagerResult) isOpResult() {}
 func (*SignalResult) isOpResult()  {}
 
 func (o *PutManager) validateOp(t *tally) error {
-	if err := o.Manager.settle(); err != nil {
+	if err := o.Manager.normalize(); err != nil {
 		return within(err, "manager")
 	}
 	t.bytes += len(o.Manager.Name) + o.Manager.Size()
@@ -182,7 +182,7 @@ func (o *DeleteManager) validateOp(t *tally) error {
 }
 
 func (o *AnswerSignal) validateOp(t *tally) error {
-	if err := settle("reply", &o.Reply); err != nil {
+	if err := normalize("reply", &o.Reply); err != nil {
 		return err
 	}
 	if len(o.Reply) > SignalReplyBytesMax {
@@ -192,8 +192,8 @@ func (o *AnswerSignal) validateOp(t *tally) error {
 	return nil
 }
 
-// settle validates a manager and fills in its defaults.
-func (m *Manager) settle() error {
+// normalize validates a manager and fills in its defaults.
+func (m *Manager) normalize() error {
 	if m.Durability == "" {
 		m.Durability = DurabilityTurn
 	}
@@ -211,9 +211,9 @@ func (m *Manager) settle() error {
 		m.Handler.validate(),
 		m.validLives(),
 		m.validSkips(),
-		settleSchedules(&m.Schedules),
+		normalizeSchedules(&m.Schedules),
 		m.takesSchedules(),
-		settleMetadata(&m.Metadata),
+		normalizeMetadata(&m.Metadata),
 	); err != nil {
 		return err
 	}

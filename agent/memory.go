@@ -101,11 +101,11 @@ func (h recordHash) text(s string) {
 
 func (o *WriteMemory) validateOp(t *tally) error {
 	if err := firstOf(
-		o.settleNames(),
+		o.normalizeNames(),
 		validClass("class", o.Class),
-		o.settleTags(),
-		settle("data", &o.Data),
-		settleMetadata(&o.Metadata),
+		o.normalizeTags(),
+		normalize("data", &o.Data),
+		normalizeMetadata(&o.Metadata),
 		o.validTimes(),
 		ValidEmbedding("embedding", o.Embedding),
 	); err != nil {
@@ -137,8 +137,8 @@ func (o *WriteMemory) Size() int {
 	return size
 }
 
-// settleNames validates the names, and fills in class and kind.
-func (o *WriteMemory) settleNames() error {
+// normalizeNames validates the names, and fills in class and kind.
+func (o *WriteMemory) normalizeNames() error {
 	if o.Class == "" {
 		o.Class = MemoryClasses[0]
 	}
@@ -184,13 +184,13 @@ func validClass(field, class string) error {
 	return nil
 }
 
-// settleTags trims the tags and removes duplicates. It writes to the op only on a
+// normalizeTags trims the tags and removes duplicates. It writes to the op only on a
 // change.
-func (o *WriteMemory) settleTags() error {
+func (o *WriteMemory) normalizeTags() error {
 	if len(o.Tags) > MemoryTagsMax {
 		return TooLarge("tags", "memory_tags_max", len(o.Tags), MemoryTagsMax)
 	}
-	var settled []string
+	var normalized []string
 	for i, tag := range o.Tags {
 		field := fmt.Sprintf("tags[%d]", i)
 		tag = strings.TrimSpace(tag)
@@ -200,12 +200,12 @@ func (o *WriteMemory) settleTags() error {
 		if err := validText(field, "kind_bytes_max", tag, KindBytesMax); err != nil {
 			return err
 		}
-		if !slices.Contains(settled, tag) {
-			settled = append(settled, tag)
+		if !slices.Contains(normalized, tag) {
+			normalized = append(normalized, tag)
 		}
 	}
-	if !slices.Equal(settled, o.Tags) {
-		o.Tags = settled
+	if !slices.Equal(normalized, o.Tags) {
+		o.Tags = normalized
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func validMetadata(raw JSON) error {
 	if compactjson.IsNull(raw) {
 		return nil
 	}
-	return settleMetadata(&raw)
+	return normalizeMetadata(&raw)
 }
 
 func among(field, text string, known ...string) error {

@@ -132,7 +132,7 @@ func (t *tally) review(d *ReviewDraft) error {
 		optionalID("assignee", d.Assignee), optionalID("escalate_to", d.EscalateTo),
 		validText("operation", "id_bytes_max", d.Operation, IDBytesMax),
 		validText("reason", "review_bytes_max", d.Reason, ReviewBytesMax),
-		settle("arguments", &d.Arguments), settle("metadata", &d.Metadata),
+		normalize("arguments", &d.Arguments), normalize("metadata", &d.Metadata),
 		validSpan("ttl", d.TTL, TTLMax), validSpan("escalate_after", d.EscalateAfter, TTLMax),
 	); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (o *DecideReview) validateOp(t *tally) error {
 		ValidID("review", o.Review), ValidID("by", o.By), optionalID("interrupt_id", o.InterruptID),
 		validWord("decision", o.Decision, DecideApprove, DecideDeny, DecideEdit),
 		validText("note", "review_bytes_max", o.Note, ReviewBytesMax),
-		settle("arguments", &o.Arguments),
+		normalize("arguments", &o.Arguments),
 	); err != nil {
 		return err
 	}

@@ -175,26 +175,26 @@ type Recovery struct {
 	Restart string // from the beginning, with the request of this id
 }
 
-// The codes of sessions and reviews.
+// The codes of sessions and reviews. All of them mean that the call was not applied.
 const (
-	CodeSessionAlreadyRunning     Code = "session_already_running"
-	CodeSessionNotResumable       Code = "session_not_resumable"
-	CodeSessionNotRecoverable     Code = "session_not_recoverable"
-	CodeSessionLeaseActive        Code = "session_lease_active"
-	CodeSessionLeaseRequired      Code = "session_lease_required"
-	CodeSessionLeaseExpired       Code = "session_lease_expired"
-	CodeStaleSessionLease         Code = "stale_session_lease"
-	CodeStaleSessionRevision      Code = "stale_session_revision"
-	CodeStaleConversationRevision Code = "stale_conversation_revision"
-	CodeInvalidConversation       Code = "invalid_conversation_commit_revision"
-	CodeCheckpointMismatch        Code = "checkpoint_session_mismatch"
-	CodeCommitMismatch            Code = "session_commit_mismatch"
-	CodeMissingSnapshot           Code = "missing_session_snapshot"
-	CodeSessionQueueEmpty         Code = "session_queue_empty"
-	CodeUnsupportedSchema         Code = "unsupported_session_schema_version"
-	CodeReviewDecided             Code = "review_already_decided"
-	CodeApprovalExpired           Code = "approval_expired"
-	CodeApprovalMismatch          Code = "approval_interrupt_mismatch"
+	CodeSessionAlreadyRunning     Code = "session_already_running"              // another turn runs, and the session's BusyPolicy rejects the claim
+	CodeSessionNotResumable       Code = "session_not_resumable"                // the session neither hibernates nor waits
+	CodeSessionNotRecoverable     Code = "session_not_recoverable"              // no turn runs that could be taken over
+	CodeSessionLeaseActive        Code = "session_lease_active"                 // the lease of the running turn is valid until ExpiresAt
+	CodeSessionLeaseRequired      Code = "session_lease_required"               // a turn runs: only its lease holder may write the session
+	CodeSessionLeaseExpired       Code = "session_lease_expired"                // the caller's lease has expired: the turn is lost
+	CodeStaleSessionLease         Code = "stale_session_lease"                  // the session is under another lease: the turn is lost
+	CodeStaleSessionRevision      Code = "stale_session_revision"               // the session has another revision, which Revision names
+	CodeStaleConversationRevision Code = "stale_conversation_revision"          // the conversation has another continuation revision, which Revision names
+	CodeInvalidConversation       Code = "invalid_conversation_commit_revision" // the new conversation does not follow the stored one, whose continuation revision is Revision
+	CodeCheckpointMismatch        Code = "checkpoint_session_mismatch"          // the snapshot is of another agent or request than the turn
+	CodeCommitMismatch            Code = "session_commit_mismatch"              // the commit is of another agent or request than the turn
+	CodeMissingSnapshot           Code = "missing_session_snapshot"             // the session has no such snapshot
+	CodeSessionQueueEmpty         Code = "session_queue_empty"                  // no request waits
+	CodeUnsupportedSchema         Code = "unsupported_session_schema_version"   // see ValidSchema
+	CodeReviewDecided             Code = "review_already_decided"               // a review is decided once
+	CodeApprovalExpired           Code = "approval_expired"                     // the review expired before the decision, at ExpiresAt
+	CodeApprovalMismatch          Code = "approval_interrupt_mismatch"          // the review is of another interrupt
 )
 
 // Prefixes of reserved claim names: leases of sessions and partitions have calls of

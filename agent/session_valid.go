@@ -29,7 +29,7 @@ func (o *RenewSession) validateOp(t *tally) error {
 }
 
 func (o *CancelSession) validateOp(t *tally) error {
-	err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), settleValue("reason", &o.Reason))
+	err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), normalizeValue("reason", &o.Reason))
 	return firstOf(err, t.contents("reason", SessionBytesMax, "session_bytes_max", o.Reason))
 }
 
@@ -60,9 +60,9 @@ func (o *PutSession) validateOp(t *tally) error {
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
 		o.CheckSettings(o.Mode),
 		validPutStatus(o.Status),
-		settle("spec", &o.Spec), settle("metadata", &o.Metadata), settle("environment", &o.Environment),
-		settleValue("result", &o.Result), settleValue("failure", &o.Failure),
-		o.Conversation.settle(),
+		normalize("spec", &o.Spec), normalize("metadata", &o.Metadata), normalize("environment", &o.Environment),
+		normalizeValue("result", &o.Result), normalizeValue("failure", &o.Failure),
+		o.Conversation.normalize(),
 	); err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func optionalID(field, id string) error {
 	return ValidID(field, id)
 }
 
-// settleValue compacts any JSON value in place; null becomes absent.
-func settleValue(field string, raw *JSON) error {
+// normalizeValue compacts any JSON value in place; null becomes absent.
+func normalizeValue(field string, raw *JSON) error {
 	if *raw == nil {
 		return nil
 	}
@@ -154,13 +154,13 @@ func settleValue(field string, raw *JSON) error {
 	return nil
 }
 
-func (c *Conversation) settle() error {
+func (c *Conversation) normalize() error {
 	if c == nil {
 		return nil
 	}
 	return firstOf(
-		settle("conversation.agent_state", &c.AgentState),
-		settle("conversation.context_state", &c.ContextState),
+		normalize("conversation.agent_state", &c.AgentState),
+		normalize("conversation.context_state", &c.ContextState),
 		optionalID("conversation.last_completed_request_id", c.LastCompletedRequestID),
 	)
 }
@@ -199,7 +199,7 @@ func (t *tally) lease(session, lease, owner string) error {
 }
 
 func (t *tally) request(r *SessionRequest) error {
-	if err := firstOf(ValidID("id", r.ID), settleValue("input", &r.Input), settle("metadata", &r.Metadata)); err != nil {
+	if err := firstOf(ValidID("id", r.ID), normalizeValue("input", &r.Input), normalize("metadata", &r.Metadata)); err != nil {
 		return err
 	}
 	t.bytes += len(r.ID)
@@ -211,7 +211,7 @@ func (t *tally) snapshot(s *SessionSnapshot) error {
 	if err := firstOf(
 		ValidID("snapshot_id", s.ID), optionalID("agent_id", s.Agent), optionalID("request_id", s.RequestID),
 		validWord("cursor.phase", s.Cursor.Phase, PhaseStart, PhaseAfterPrompt, PhaseBeforeEffect, PhaseReview, PhaseWait),
-		settle("cursor.metadata", &s.Cursor.Metadata), settle("turn_state", &s.TurnState), settle("metadata", &s.Metadata),
+		normalize("cursor.metadata", &s.Cursor.Metadata), normalize("turn_state", &s.TurnState), normalize("metadata", &s.Metadata),
 	); err != nil {
 		return err
 	}
@@ -224,8 +224,8 @@ func (o *CommitSession) validateOp(t *tally) error {
 		t.lease(o.Session, o.LeaseID, o.Owner),
 		optionalID("agent_id", o.Agent), optionalID("request_id", o.RequestID),
 		validWord("status", o.Status, SessionHibernated, SessionWaiting, SessionFinished, SessionFailed, SessionCancelled),
-		settleValue("result", &o.Result), settleValue("failure", &o.Failure), settle("environment", &o.Environment),
-		o.Conversation.settle(), t.reviews(o.Reviews),
+		normalizeValue("result", &o.Result), normalizeValue("failure", &o.Failure), normalize("environment", &o.Environment),
+		o.Conversation.normalize(), t.reviews(o.Reviews),
 	); err != nil {
 		return err
 	}

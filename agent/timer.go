@@ -141,9 +141,9 @@ func (t *tally) putTimer(o *Timer) error {
 		t.timerName(o.Manager, o.Key, o.ID),
 		ref.Validate(),
 		validText("type", "kind_bytes_max", o.Type, KindBytesMax),
-		settle("data", &o.Data),
+		normalize("data", &o.Data),
 		o.validPlan(),
-		o.settleMissed(),
+		o.normalizeMissed(),
 	); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func validInstant(field string, at int64) error {
 // MissedPolicies are all policies.
 var MissedPolicies = []Missed{MissedSkip, MissedFireOnce, MissedCatchUp}
 
-func (t *Timer) settleMissed() error {
+func (t *Timer) normalizeMissed() error {
 	if t.Missed == "" {
 		t.Missed = MissedSkip
 		if t.Cron == "" {

@@ -177,8 +177,8 @@ func validName(field, limit, text string, bytesMax int) error {
 	return validText(field, limit, text, bytesMax)
 }
 
-// settle compacts an object in place; null becomes absent.
-func settle(field string, raw *JSON) error {
+// normalize compacts an object in place; null becomes absent.
+func normalize(field string, raw *JSON) error {
 	if *raw == nil {
 		return nil
 	}
@@ -194,13 +194,13 @@ func settle(field string, raw *JSON) error {
 	return nil
 }
 
-// settleState is settle for a state, which must not be null. An absent state is an
+// normalizeState is normalize for a state, which must not be null. An absent state is an
 // empty object here, so null would silently replace the state by an empty one.
-func settleState(raw *JSON) error {
+func normalizeState(raw *JSON) error {
 	if len(*raw) > 0 && compactjson.IsNull(*raw) {
 		return Invalid("state", "state is null: give an object, {} for an empty one")
 	}
-	return settle("state", raw)
+	return normalize("state", raw)
 }
 
 // replace assigns only on a change, so that a commit in canonical form can be

@@ -48,7 +48,7 @@ func (o *PutValue) validateOp(t *tally) error {
 		validSpan("ttl", o.TTL, TTLMax),
 		t.ifBytes(o.IfBytes),
 		skipsOnly(o.SkipExisting, o.IfRevision != nil || o.IfBytes != nil || o.IfIncarnation != 0),
-		settleMetadata(&o.Metadata),
+		normalizeMetadata(&o.Metadata),
 	); err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (o *PutCheckpoint) validateOp(t *tally) error {
 		skipsOnly(o.SkipExisting, o.IfRevision != nil || o.IfIncarnation != 0),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.pointer(o.Thread),
-		settleState(&o.State),
-		settleMetadata(&o.Metadata),
+		normalizeState(&o.State),
+		normalizeMetadata(&o.Metadata),
 	); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func skipsOnly(skip, conditions bool) error {
 }
 
 func (o *PatchCheckpoint) validateOp(t *tally) error {
-	if err := firstOf(ValidKey("key", o.Key), settle("patch", &o.Patch), o.validUpsert()); err != nil {
+	if err := firstOf(ValidKey("key", o.Key), normalize("patch", &o.Patch), o.validUpsert()); err != nil {
 		return err
 	}
 	if o.Patch == nil {
@@ -165,8 +165,8 @@ func stripThread(field string, state *JSON) error {
 	return nil
 }
 
-func settleMetadata(raw *JSON) error {
-	if err := settle("metadata", raw); err != nil {
+func normalizeMetadata(raw *JSON) error {
+	if err := normalize("metadata", raw); err != nil {
 		return err
 	}
 	if len(*raw) > MetadataBytesMax {
@@ -199,7 +199,7 @@ func (o *AppendThread) validateOp(t *tally) error {
 		o.validCreate(),
 		ValidID("thread", o.Thread),
 		validHead("expected_head", o.ExpectedHead),
-		settleMetadata(&o.Metadata),
+		normalizeMetadata(&o.Metadata),
 	); err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (o *AppendThread) validCreate() error {
 
 func (o *HibernateThread) validateOp(t *tally) error {
 	t.bytes += len(o.Thread)
-	if err := firstOf(ValidID("thread", o.Thread), settleMetadata(&o.Metadata)); err != nil {
+	if err := firstOf(ValidID("thread", o.Thread), normalizeMetadata(&o.Metadata)); err != nil {
 		return err
 	}
 	if o.Rev < o.FromSeq || o.Rev-o.FromSeq != uint64(len(o.Entries)) {
@@ -252,8 +252,8 @@ func (d *Draft) validate() (size int, err error) {
 	}
 	if err := firstOf(
 		validText("kind", "kind_bytes_max", d.Kind, KindBytesMax),
-		settle("payload", &d.Payload),
-		settle("refs", &d.Refs),
+		normalize("payload", &d.Payload),
+		normalize("refs", &d.Refs),
 		validContentType(d.ContentType),
 	); err != nil {
 		return 0, err
@@ -270,7 +270,7 @@ func (d *Draft) validate() (size int, err error) {
 }
 
 func (o *CompactThread) validateOp(t *tally) error {
-	if err := firstOf(ValidID("thread", o.Thread), settle("summary", &o.Summary)); err != nil {
+	if err := firstOf(ValidID("thread", o.Thread), normalize("summary", &o.Summary)); err != nil {
 		return err
 	}
 	if o.BeforeSeq == 0 {

@@ -6,12 +6,15 @@ import (
 	"dormouse/agent"
 )
 
-// PutCheckpoint writes a whole checkpoint.
+// PutCheckpoint writes a whole checkpoint, as a new revision of its key. If IfRevision does
+// not hold, the error is revision_mismatch with the stored revision. A Thread pointer that
+// does not match its thread is missing_thread or thread_mismatch.
 func (s Checkpoints) PutCheckpoint(ctx context.Context, put agent.PutCheckpoint) (*agent.CheckpointResult, error) {
 	return do[*agent.CheckpointResult](ctx, s.target, &put)
 }
 
-// PatchCheckpoint merges a patch into a checkpoint's state (RFC 7396).
+// PatchCheckpoint merges a patch into a checkpoint's state (JSON merge patch, RFC 7396): null
+// removes a member. not_found if the checkpoint does not exist, unless Upsert is set.
 func (s Checkpoints) PatchCheckpoint(ctx context.Context, patch agent.PatchCheckpoint) (*agent.CheckpointResult, error) {
 	return do[*agent.CheckpointResult](ctx, s.target, &patch)
 }
@@ -27,7 +30,8 @@ func (s Checkpoints) GetCheckpoint(ctx context.Context, key string) (*agent.Chec
 	return ask[*agent.Checkpoint](ctx, s.target, &agent.GetCheckpoint{Key: key})
 }
 
-// GetRevision reads a kept older revision.
+// GetRevision reads an older revision that is still kept. Otherwise the error is
+// not_found, and its detail says which revisions are kept: Policy.History sets how many.
 func (s Checkpoints) GetRevision(ctx context.Context, key string, revision uint64) (*agent.Checkpoint, error) {
 	return ask[*agent.Checkpoint](ctx, s.target, &agent.GetCheckpoint{Key: key, Revision: revision})
 }

@@ -6,18 +6,22 @@ import (
 	"dormouse/agent"
 )
 
-// TakeClaim takes a claim that has no other holder. Use Under, or the claim's Fence,
-// for commits that must apply only while it is held.
+// TakeClaim takes a claim that has no other holder, under a new epoch. Otherwise the error
+// is already_claimed, with the Holder and when its holding expires. Use Scope.Under, or the
+// claim's Fence, for commits that must apply only while it is held. It is a lease with a
+// fencing token: the state machine checks it at each write.
 func (s Claims) TakeClaim(ctx context.Context, take agent.TakeClaim) (agent.Claim, error) {
 	return s.claim(ctx, &take)
 }
 
-// RenewClaim restarts the full ttl of a holding; renew every third of it.
+// RenewClaim restarts the ttl of a holding; renew at each third of it. fenced means that the
+// holding has ended.
 func (s Claims) RenewClaim(ctx context.Context, renew agent.RenewClaim) (agent.Claim, error) {
 	return s.claim(ctx, &renew)
 }
 
-// ReleaseClaim ends a holding, or hands the claim over to another holder.
+// ReleaseClaim ends a holding, or with To hands the claim over to another holder. fenced
+// means that the holding had ended before.
 func (s Claims) ReleaseClaim(ctx context.Context, release agent.ReleaseClaim) (agent.Claim, error) {
 	return s.claim(ctx, &release)
 }

@@ -13,8 +13,9 @@ import (
 	"dormouse/api/convert"
 )
 
-// Client is a client of a cluster. Dial creates it; all methods may be called
-// concurrently. The embedded Scope has the calls of the client's own scope.
+// Client is a connection to a cluster, over any of its nodes. Dial creates it; all
+// methods may be called concurrently. The embedded Scope has the calls on the scope of
+// Options.Scope.
 type Client struct {
 	Scope
 	o      Options
@@ -37,8 +38,9 @@ var (
 	_ layout.Operator = (*Client)(nil)
 )
 
-// Dial returns a client. It connects on first use, so it also succeeds while the
-// cluster is down. Close must be called.
+// Dial returns a client of the cluster that the options or the environment name. It
+// connects on first use, so it also succeeds while the cluster is down. An error means
+// that an option or a file is invalid. Close must be called.
 func Dial(o Options) (*Client, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -117,7 +119,9 @@ func (c *Client) release(seq uint64) {
 	c.window.slots.Release(1)
 }
 
-// Commit applies a commit; see agent.Service.
+// Commit applies the ops of a commit, all or none, and returns one result for each; see
+// agent.Service. agent.OutcomeOf returns what an error says about the outcome. Scope.Apply
+// is shorter for ops in the client's scope.
 func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
 	k, err := c.prepare(ctx, commit)
 	if err != nil {
@@ -128,7 +132,9 @@ func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result,
 	return o.result, o.failure()
 }
 
-// Read answers reads at one index; see agent.Service.
+// Read answers reads at one index of the log; see agent.Service. The error of a single
+// read is in its Answer, which FoundIn returns. Scope.Read is shorter for linearizable
+// reads: call it as c.Scope.Read.
 func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	if r.Scope == "" {
 		r.Scope = c.o.Scope

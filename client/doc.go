@@ -1,8 +1,31 @@
-// Package client is the Go client: an agent.Submitter and an layout.Operator over gRPC.
+// Package client is the Go client of a Dormouse cluster.
 //
-// All commits and reads of a client share one stream. Calls that wait at the same time
-// are sent in one message; a single call is sent at once. The number of calls in
-// flight is bounded: further calls block until a slot is free or their contexts end.
+//	c, err := client.Dial(client.Options{}) // DORMOUSE_ENDPOINTS, or 127.0.0.1:7601
+//	if err != nil { … }
+//	defer c.Close()
+//	_, err = c.Append(ctx, agent.AppendThread{Thread: "t1", Entries: []agent.Draft{{Kind: agent.KindMessage}}})
+//
+// # Calls
+//
+// A Client embeds a Scope, which has a method for each call on data, such as Append or
+// PutCheckpoint. Each method makes one commit or one linearizable read. Scope.Apply
+// commits several ops, all or none. Scope.In returns the calls on another scope, and
+// Scope.Under the calls under a claim. A Client also implements agent.Submitter, the
+// contract of data, and layout.Operator, the calls of operators.
+//
+// # Errors
+//
+// Errors of calls are *agent.Error. errors.Is(err, agent.ErrNotFound) compares codes, and
+// agent.OutcomeOf returns what an error says about a write: a refused one was not applied;
+// of an undecided one the outcome is not known.
+//
+// # Pages
+//
+// A list returns one page of at most agent.Page.Limit rows. Pass the Next of a page as
+// the After of the next call, with the same other fields. The last page has the Next "".
+// Threads.Entries and Scope.Changes yield all pages.
+//
+// # Retries
 //
 // Every commit carries a request id, so it applies at most once however often it is
 // sent. The client retries commits that were not applied. If the outcome of an attempt
@@ -12,8 +35,7 @@
 // retried. Retries end with the context, or after Options.Timeout if it has no
 // deadline.
 //
-//	c, err := client.Dial(client.Options{})
-//	if err != nil { … }
-//	defer c.Close()
-//	_, err = c.Append(ctx, agent.AppendThread{Thread: "t1", Entries: []agent.Draft{{Kind: agent.KindMessage}}})
+// All commits and reads of a client share one gRPC stream. Calls that wait at the same
+// time are sent in one message; a single call is sent at once. The number of calls in
+// flight is bounded: further calls block until a slot is free or their contexts end.
 package client

@@ -8,19 +8,15 @@ import (
 	"strings"
 )
 
-// The environment variables that Dial and dormctl read if the options name no
-// endpoints: addresses of nodes, comma-separated; the PEM file of the authority that
-// signed the nodes' certificates, which enables TLS; the PEM files of this client's
-// certificate and key; the id of the cluster; and a token, or the file that holds one.
-// With an id, nodes of other clusters are refused from the first call on.
+// The environment variables that Dial and dormctl read if the options name no endpoints.
 const (
-	EnvEndpoints = "DORMOUSE_ENDPOINTS"
-	EnvCA        = "DORMOUSE_CA"
-	EnvCert      = "DORMOUSE_CERT"
-	EnvKey       = "DORMOUSE_KEY"
-	EnvClusterID = "DORMOUSE_CLUSTER_ID"
-	EnvToken     = "DORMOUSE_TOKEN"
-	EnvTokenFile = "DORMOUSE_TOKEN_FILE"
+	EnvEndpoints = "DORMOUSE_ENDPOINTS"  // gRPC addresses of nodes, comma-separated
+	EnvCA        = "DORMOUSE_CA"         // PEM file of the CA that signed the nodes' certificates; enables TLS
+	EnvCert      = "DORMOUSE_CERT"       // PEM file of this client's certificate, if nodes require one
+	EnvKey       = "DORMOUSE_KEY"        // PEM file of its key
+	EnvClusterID = "DORMOUSE_CLUSTER_ID" // id of the cluster: nodes of other clusters are refused from the first call on
+	EnvToken     = "DORMOUSE_TOKEN"      // a token
+	EnvTokenFile = "DORMOUSE_TOKEN_FILE" // file that holds the token, if EnvToken is not set
 )
 
 // fromEnvironment fills in endpoints, TLS, cluster and token from the environment, if

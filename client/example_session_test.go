@@ -11,7 +11,7 @@ import (
 // A turn is claimed, stores a checkpoint before it makes an outside call, writes under
 // its lease, and is committed with its result. A long turn renews the lease every
 // third of its ttl.
-func ExampleScope_ClaimSession() {
+func ExampleSessions_ClaimSession() {
 	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()
@@ -52,7 +52,7 @@ func ExampleScope_ClaimSession() {
 
 // A turn that needs a person's approval commits its questions and waits. A review is
 // decided once; then the turn is resumed.
-func ExampleScope_DecideReview() {
+func ExampleReviews_DecideReview() {
 	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()

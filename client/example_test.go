@@ -79,14 +79,14 @@ func ExampleClient_Commit() {
 	case agent.Refused:
 		fmt.Println("refused:", agent.CodeOf(err))
 	case agent.Undecided:
-		fmt.Println("may yet apply:", err)
+		fmt.Println("the outcome is unknown:", err)
 	}
 	// Output: refused: conflict
 }
 
 // An agent hibernates with its state and thread in one commit, and continues from
 // there.
-func ExampleScope_Hibernate() {
+func ExampleAgents_Hibernate() {
 	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()

@@ -42,8 +42,8 @@ func (x *exported) write(write func(agent.ScopePart) error) error {
 
 const mib = 1 << 20
 
-// TestAnExportBeginsAgainUntilItsRowsAreHandedOn exports from two nodes, the first of which fails.
-func TestAnExportBeginsAgainUntilItsRowsAreHandedOn(t *testing.T) {
+// TestAnExportRestartsUntilItsRowsAreDelivered exports from two nodes, the first of which fails.
+func TestAnExportRestartsUntilItsRowsAreDelivered(t *testing.T) {
 	gone := agent.Errorf(agent.CodeUnavailable, "the node stops")
 	for _, c := range []struct {
 		name     string

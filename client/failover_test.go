@@ -86,7 +86,7 @@ func TestARollingRestartFailsNoCall(t *testing.T) {
 
 // During changes of leaders, nodes answer unavailable or unknown, at random from the
 // client's view.
-func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
+func TestLeaderChangesNeitherLoseNorRepeatCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, store := newWires(t), memstore.New()
 		began := time.Now()
@@ -160,7 +160,7 @@ func TestMembersAreLearnedAndTheLeaderIsPreferred(t *testing.T) {
 }
 
 // A client that is dialled while its cluster is down works once the cluster is up.
-func TestAClientOutlastsAClusterThatIsDown(t *testing.T) {
+func TestACallSucceedsOnceTheClusterIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWires(t), &fake{}
 		c := w.client(client.Options{Endpoints: []string{"a", "b"}, Fixed: true})

@@ -6,7 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// PutManager writes a whole manager.
+// PutManager creates or replaces a manager. Instances that are awake follow the change
+// within a second. If IfRevision does not hold, the error is revision_mismatch.
 func (s Managers) PutManager(ctx context.Context, put agent.PutManager) (*agent.ManagerResult, error) {
 	return do[*agent.ManagerResult](ctx, s.target, &put)
 }
@@ -16,7 +17,7 @@ func (s Managers) DeleteManager(ctx context.Context, remove agent.DeleteManager)
 	return do[*agent.DeleteResult](ctx, s.target, &remove)
 }
 
-// GetManager reads a manager.
+// GetManager reads a manager; not_found if it does not exist.
 func (s Managers) GetManager(ctx context.Context, name string) (*agent.Manager, error) {
 	return ask[*agent.Manager](ctx, s.target, &agent.GetManager{Name: name})
 }

@@ -17,7 +17,8 @@ func (s Memories) DeleteMemory(ctx context.Context, remove agent.DeleteMemory) (
 	return do[*agent.DeleteResult](ctx, s.target, &remove)
 }
 
-// GetMemory reads one memory of an agent, with its embedding.
+// GetMemory reads one memory of an agent, with its embedding; not_found if it does not
+// exist.
 func (s Memories) GetMemory(ctx context.Context, name, id string) (*agent.Memory, error) {
 	return ask[*agent.Memory](ctx, s.target, &agent.GetMemory{Agent: name, ID: id})
 }
@@ -29,7 +30,9 @@ func (s Memories) ListMemories(ctx context.Context, name string, page agent.Page
 	return ask[*agent.MemoryList](ctx, s.target, &agent.ListMemories{Agent: name, Page: page})
 }
 
-// Recall searches an agent's memories. It sees all earlier writes.
+// Recall searches an agent's memories: the newest, by filters, by words (BM25), by a vector
+// (cosine), or by both (reciprocal rank fusion). It sees all earlier writes. An agent
+// without memories has no result, and that is no error.
 func (s Memories) Recall(ctx context.Context, recall agent.Recall) (*agent.Recalled, error) {
 	return ask[*agent.Recalled](ctx, s.target, &recall)
 }

@@ -19,7 +19,7 @@ import (
 // Status returns the status of the cluster, as one node sees it; see layout.Operator.
 func (c *Client) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	var status layout.ClusterStatus
-	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+	err := c.callCluster(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		res, err := api.Status(ctx, &apipb.StatusRequest{})
 		status = convert.StatusFromProto(res)
 		return err
@@ -31,7 +31,7 @@ func (c *Client) Status(ctx context.Context) (layout.ClusterStatus, error) {
 // was not made.
 func (c *Client) Change(ctx context.Context, change layout.Change, node string) (string, error) {
 	leader := ""
-	err := c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
+	err := c.callCluster(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
 		calls := map[layout.Change]func() (*apipb.NodeResponse, error){
 			layout.ChangeLeave:    func() (*apipb.NodeResponse, error) { return api.Leave(ctx, &apipb.NodeRequest{Node: node}) },
 			layout.ChangePromote:  func() (*apipb.NodeResponse, error) { return api.Promote(ctx, &apipb.NodeRequest{Node: node}) },
@@ -54,7 +54,7 @@ func (c *Client) Change(ctx context.Context, change layout.Change, node string) 
 // JoinToken returns a join token; see layout.Operator.
 func (c *Client) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinToken, error) {
 	var token layout.JoinToken
-	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+	err := c.callCluster(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		res, err := api.JoinToken(ctx, &apipb.JoinTokenRequest{TtlMs: ops.Millis(ttl)})
 		token = layout.JoinToken{Secret: res.GetSecret(), ExpiresAt: res.GetExpiresAt()}
 		return err
@@ -79,7 +79,7 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 // Backups returns what the destination of the backups holds; see layout.BackupTaker.
 func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
 	var all layout.Backups
-	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+	err := c.callCluster(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		res, err := api.Backups(ctx, &apipb.BackupsRequest{})
 		all = convert.BackupsFromProto(res)
 		return err
@@ -142,9 +142,9 @@ func receiveFrom[M any](
 	}
 }
 
-// persist is callWithRetry for calls on the cluster, which are retried only if they were not
+// callCluster is callWithRetry for calls on the cluster, which are retried only if they were not
 // done.
-func (c *Client) persist(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
+func (c *Client) callCluster(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
 	_, err := callWithRetry(ctx, c, false, nil, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
 		err := call(ctx, apipb.NewClusterClient(conn))
 		if _, ours := err.(*agent.Error); err != nil && !ours { //nolint:errorlint // our own, not wrapped

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -15,7 +14,7 @@ import (
 	"dormouse/agent"
 )
 
-// Dialer connects to an endpoint.
+// Dialer connects to an endpoint, host:port, and returns when ctx ends.
 type Dialer func(ctx context.Context, addr string) (net.Conn, error)
 
 // Options configure a client; the zero value of each field is its default.
@@ -55,7 +54,7 @@ func (o Options) filled() (Options, error) {
 		return o, err
 	}
 	if len(o.Endpoints) > endpointsMax {
-		return o, fmt.Errorf("%d endpoints, at most %d", len(o.Endpoints), endpointsMax)
+		return o, fmt.Errorf("there are %d endpoints: name at most %d", len(o.Endpoints), endpointsMax)
 	}
 	if o.ClientID == "" {
 		o.ClientID = uuid.NewString()
@@ -75,8 +74,11 @@ func (o Options) filled() (Options, error) {
 	if o.InFlightMax == 0 {
 		o.InFlightMax = agent.RequestWindowMax
 	}
-	if o.Timeout < 0 || o.Attempt < 0 || o.Silence < 0 || o.InFlightMax < 0 || o.InFlightMax > agent.RequestWindowMax {
-		return o, errors.New("a timeout is negative, or InFlightMax is not within 0 and agent.RequestWindowMax")
+	if o.Timeout < 0 || o.Attempt < 0 || o.Silence < 0 {
+		return o, fmt.Errorf("options Timeout %v, Attempt %v, Silence %v: use positive durations, or 0 for the defaults", o.Timeout, o.Attempt, o.Silence)
+	}
+	if o.InFlightMax < 0 || o.InFlightMax > agent.RequestWindowMax {
+		return o, fmt.Errorf("option InFlightMax %d: use 1 to %d, or 0 for the maximum", o.InFlightMax, agent.RequestWindowMax)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

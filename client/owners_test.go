@@ -135,7 +135,7 @@ func TestAClientOfFixedEndpointsCallsNoOther(t *testing.T) {
 	}
 }
 
-func TestAnOwnersAddressThatIsNoneIsNotDialled(t *testing.T) {
+func TestAnInvalidAddressOfAnOwnerIsNotDialled(t *testing.T) {
 	k := newOwnerCluster(t, "b:1", "a:1")
 	c := k.wires.client(client.Options{Endpoints: []string{"a:1"}})
 	for _, addr := range []string{"b", ":1", "0.0.0.0:1", "[::]:1", "b:0"} {

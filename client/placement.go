@@ -12,7 +12,7 @@ import (
 // layout.Operator.
 func (c *Client) Placement(ctx context.Context, q layout.PlacementQuery) (layout.Placement, error) {
 	var found layout.Placement
-	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+	err := c.callCluster(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		res, err := api.Placement(ctx, convert.PlacementQueryToProto(q))
 		found = convert.PlacementFromProto(res)
 		return err
@@ -26,7 +26,7 @@ func (c *Client) PinPartition(ctx context.Context, partition int, node string) e
 	if partition < 0 || partition >= layout.Partitions {
 		return layout.InvalidPartition(partition)
 	}
-	return c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
+	return c.callCluster(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
 		_, err := api.PinPartition(ctx, &apipb.PinPartitionRequest{Partition: uint32(partition), Node: node})
 		return err
 	})

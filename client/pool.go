@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/internal/retry"
 )
 
@@ -151,9 +152,18 @@ func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
 			p.mu.Lock()
 			p.parked.Remove(element) // has no effect if it was removed already
 			p.mu.Unlock()
-			return nil, nil, neverSent(context.Cause(ctx))
+			return nil, nil, p.unreachable(context.Cause(ctx))
 		}
 	}
+}
+
+// unreachable returns the error of a call for which no node could be reached before cause
+// ended it.
+func (p *pool) unreachable(cause error) *agent.Error {
+	if foreign := p.foreignNode(); foreign != nil {
+		return agent.Errorf(agent.CodeUnavailable, "%v", foreign)
+	}
+	return agent.Errorf(agent.CodeUnavailable, "no node could be reached: %v", cause)
 }
 
 // markUnhealthy prefers another endpoint than l's, whose node cannot serve or does not
@@ -194,7 +204,7 @@ func (p *pool) down(e *endpoint, l *link) {
 
 // resume resumes all parked calls. mu is held, and released.
 func (p *pool) resume() {
-	waiting := take(&p.parked)
+	waiting := takeAll(&p.parked)
 	p.mu.Unlock()
 	for _, w := range waiting {
 		switch w := w.(type) {
@@ -206,8 +216,8 @@ func (p *pool) resume() {
 	}
 }
 
-// take empties a queue and returns its elements. pool.mu is held.
-func take(queue *list.List) []any {
+// takeAll empties a queue and returns its elements. pool.mu is held.
+func takeAll(queue *list.List) []any {
 	var out []any
 	for e := queue.Front(); e != nil; e = queue.Front() {
 		if k, ok := e.Value.(*call); ok {
@@ -223,7 +233,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	p.cancel()
-	resting := take(&p.resting)
+	resting := takeAll(&p.resting)
 	p.resume()
 	for _, k := range resting {
 		k.(*call).ended()

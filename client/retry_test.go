@@ -118,7 +118,7 @@ func TestReadsAreRetriedUntilAnswered(t *testing.T) {
 	}
 }
 
-func TestOverloadWaitsAsLongAsItIsTold(t *testing.T) {
+func TestARetryAfterOverloadWaitsForRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := code(agent.CodeOverloaded)
 		busy.RetryAfterMS = 1500

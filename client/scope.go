@@ -2,19 +2,14 @@ package client
 
 import (
 	"context"
-	"time"
-
-	"google.golang.org/grpc"
 
 	"dormouse/agent"
-	"dormouse/api/convert"
-	"dormouse/internal/retry"
-	apipb "dormouse/proto/api"
 )
 
 // Scope has the calls on one scope of one service, each of which is one commit or one
-// read. Reads are linearizable. The calls on one noun are methods of the type of that
-// noun, which Scope embeds. A *Client embeds the Scope of its own scope.
+// linearizable read. The calls on one kind of object are methods of an embedded type, such
+// as Threads or Checkpoints. A *Client embeds the Scope of its own scope. A Scope is a
+// value: it needs no Close, and its methods may be called concurrently.
 type Scope struct {
 	target
 	Agents
@@ -70,7 +65,8 @@ type Timers struct{ target }
 // Values has the calls of a Scope on values.
 type Values struct{ target }
 
-// In returns the calls on a scope of a service.
+// In returns the calls on a scope of a service, such as a *Client; "" means its default
+// scope. Any implementation of agent.Service serves, in tests agent/memstore.
 func In(service agent.Service, scope string) Scope {
 	return at(target{service: service, name: scope})
 }
@@ -83,19 +79,20 @@ func at(t target) Scope {
 	}
 }
 
-// In returns the calls on another scope, without a fence, because claims belong to one
-// scope.
+// In returns the calls on another scope of the same service. They have no fence, because
+// claims belong to one scope.
 func (s Scope) In(scope string) Scope { return In(s.service, scope) }
 
 // Under returns the calls under a claim that the caller holds: once the holding has
-// ended, their writes are refused with fenced.
+// ended, their writes are refused with fenced. Reads are not fenced.
 func (s Scope) Under(c agent.Claim) Scope {
 	t := s.target
 	t.fence = c.Fence()
 	return at(t)
 }
 
-// Apply commits ops, all or none, in the scope and under its fence.
+// Apply commits ops, all or none, in the scope and under its fence. The result has one
+// OpResult for each op, in order. The Op of an error is the index of the op that failed.
 func (s Scope) Apply(ctx context.Context, ops ...agent.Op) (agent.Result, error) {
 	return s.service.Commit(ctx, agent.Commit{Scope: s.name, Fence: s.fence, Ops: ops})
 }
@@ -149,7 +146,7 @@ func (s Scope) DeleteScope(ctx context.Context) error {
 	return err
 }
 
-// GetScope reads the scope's usage and policy.
+// GetScope reads the scope's usage and policy; not_found if it does not exist.
 func (s Scope) GetScope(ctx context.Context) (*agent.Scope, error) {
 	return ask[*agent.Scope](ctx, s.target, &agent.GetScope{})
 }
@@ -160,7 +157,8 @@ func (s Scope) ListScopes(ctx context.Context, page agent.Page) (*agent.ScopeLis
 }
 
 // Read makes several reads at one index: the answers are in the order of the reads, and each has
-// either what it found or an error of its own. At most agent.ReadsMax reads are allowed.
+// either what it found or an error of its own. FoundIn returns them by type. At most agent.ReadsMax
+// reads are allowed.
 func (s Scope) Read(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
 	answers, err := s.service.Read(ctx, agent.Reads{Scope: s.name, Reads: reads})
 	if err == nil && len(answers.Answers) != len(reads) {
@@ -169,7 +167,9 @@ func (s Scope) Read(ctx context.Context, reads ...agent.Read) (agent.Answers, er
 	return answers, err
 }
 
-// FoundIn returns what read i of several found, or its error.
+// FoundIn returns the result of read i (from 0) in the answers of Read, or the error of that read.
+// F is the type that the read finds, such as *agent.Value for an *agent.GetValue. Another type is an
+// internal error.
 func FoundIn[F agent.Found](a agent.Answers, i int) (F, error) {
 	var none F
 	if i < 0 || i >= len(a.Answers) {
@@ -215,85 +215,4 @@ func ask[F agent.Found](ctx context.Context, t target, read agent.Read) (F, erro
 		return none, err
 	}
 	return FoundIn[F](answers, 0)
-}
-
-// exportHeldMax bounds the bytes of an export that the client holds back, so that it can begin again.
-const exportHeldMax = 4 << 20
-
-// ExportScope calls write with the rows of a scope; see layout.Operator. If the node stops or cannot
-// serve, the export begins again at another node, until the client's timeout has passed without a part
-// of it. It holds back the first 4 MiB for that. Once write was called an error is final, since another
-// node has no state of the same index: discard the output and export again.
-func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
-	e := &scopeExport{scope: scope, write: write, heard: time.Now()}
-	for wait := retry.New(backoffFirst, backoffMost); ; {
-		err := e.attempt(ctx, c)
-		again := err != nil && !e.handing && agent.Retryable(err) && c.pool.ctx.Err() == nil && time.Since(e.heard) < c.o.Timeout
-		if !again || !wait.Wait(ctx) {
-			return err
-		}
-	}
-}
-
-// scopeExport is an export that may begin again.
-type scopeExport struct {
-	scope   string
-	write   func(agent.ScopePart) error
-	held    []agent.ScopePart
-	bytes   int       // of held
-	handing bool      // write was called
-	failed  error     // of write
-	heard   time.Time // when the last part came
-}
-
-// attempt exports from one node.
-func (e *scopeExport) attempt(ctx context.Context, c *Client) error {
-	waiting, cancel := c.bounded(ctx)
-	l, release, err := c.pool.wait(waiting)
-	cancel()
-	if err != nil {
-		return err
-	}
-	defer release()
-	e.held, e.bytes = nil, 0
-	_, err = attemptUntilSilent(ctx, c, l.conn, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
-		open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.ExportScopeChunk], error) {
-			return api.ExportScope(ctx, &apipb.ExportScopeRequest{Scope: e.scope})
-		}
-		return struct{}{}, receiveFrom(ctx, conn, open, func(part *apipb.ExportScopeChunk) error { return e.take(convert.ScopePartFromProto(part)) })
-	})
-	switch {
-	case e.failed != nil:
-		return e.failed
-	case err == nil:
-		return e.hand()
-	case agent.CodeOf(err) == agent.CodeUnknown: // the node is silent
-		err = agent.Errorf(agent.CodeUnavailable, "%v", err)
-	}
-	if agent.CodeOf(err) == agent.CodeUnavailable {
-		c.pool.markUnhealthy(l)
-	}
-	return err
-}
-
-// take holds a part back, or hands it on once too much is held.
-func (e *scopeExport) take(part agent.ScopePart) error {
-	e.heard = time.Now()
-	e.held, e.bytes = append(e.held, part), e.bytes+len(part.Rows)
-	if !e.handing && e.bytes <= exportHeldMax {
-		return nil
-	}
-	return e.hand()
-}
-
-// hand hands on what is held.
-func (e *scopeExport) hand() error {
-	e.handing = true
-	for _, part := range e.held {
-		if e.failed = e.write(part); e.failed != nil {
-			return e.failed
-		}
-	}
-	e.held, e.bytes = nil, 0
-	return nil
 }

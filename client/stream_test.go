@@ -193,7 +193,7 @@ func TestABrokenStreamIsRetriedElsewhereUnderTheSameID(t *testing.T) {
 	}
 }
 
-func TestAContextThatEndsTellsWhetherAnythingWasSent(t *testing.T) {
+func TestACallWhoseContextEndsReportsWhetherItWasSent(t *testing.T) {
 	type end func(context.Context) (context.Context, context.CancelFunc)
 	deadline := func(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithTimeout(ctx, 2*time.Second)

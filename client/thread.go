@@ -8,17 +8,21 @@ import (
 	"dormouse/agent"
 )
 
-// Append appends entries. It creates the thread if it does not exist.
+// Append appends entries to a thread, and creates the thread if it does not exist. The
+// result has the thread after it, and the id, seq and time of each entry. If ExpectedRev
+// or ExpectedHead does not hold, the error is conflict, with the stored rev and head.
 func (s Threads) Append(ctx context.Context, a agent.AppendThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s.target, &a)
 }
 
-// CompactThread removes a thread's oldest entries; rev and head stay.
+// CompactThread removes a thread's oldest entries; rev and head stay. It is a conflict if
+// a checkpoint or a fork needs one of them.
 func (s Threads) CompactThread(ctx context.Context, c agent.CompactThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s.target, &c)
 }
 
-// ForkThread creates a thread that shares another's entries.
+// ForkThread creates a thread that shares another's entries; already_exists if the new
+// thread exists.
 func (s Threads) ForkThread(ctx context.Context, f agent.ForkThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s.target, &f)
 }
@@ -33,7 +37,8 @@ func (s Threads) GetThread(ctx context.Context, thread string) (*agent.Thread, e
 	return ask[*agent.Thread](ctx, s.target, &agent.GetThread{Thread: thread})
 }
 
-// Load reads one page of a thread's entries.
+// Load reads one page of a thread's entries; not_found if the thread does not exist.
+// LoadEntries.Continue makes the read of the next page, and Entries reads all pages.
 func (s Threads) Load(ctx context.Context, load agent.LoadEntries) (*agent.Entries, error) {
 	return ask[*agent.Entries](ctx, s.target, &load)
 }
@@ -74,12 +79,14 @@ func remade(thread string, life uint64) *agent.Error {
 	return e
 }
 
-// GetEntry reads one entry by its id.
+// GetEntry reads one entry by its id; not_found if the thread does not have it, or no
+// longer.
 func (s Threads) GetEntry(ctx context.Context, thread, entry string) (*agent.Entry, error) {
 	return ask[*agent.Entry](ctx, s.target, &agent.GetEntry{Thread: thread, Entry: entry})
 }
 
-// VerifyThread recomputes a thread's hash chain.
+// VerifyThread recomputes a thread's hash chain, and compares it with the stored head. A
+// difference is not an error: Verified.OK is then false.
 func (s Threads) VerifyThread(ctx context.Context, thread string) (*agent.Verified, error) {
 	return ask[*agent.Verified](ctx, s.target, &agent.VerifyThread{Thread: thread})
 }
@@ -89,7 +96,8 @@ func (s Threads) ListThreads(ctx context.Context, page agent.Page) (*agent.Threa
 	return ask[*agent.ThreadList](ctx, s.target, &agent.ListThreads{Page: page})
 }
 
-// SetThreadTTL sets when a thread expires; 0 means never.
+// SetThreadTTL makes a thread expire after ttl from now, in log time; 0 means never. Only
+// this call changes it: appends do not. not_found if the thread does not exist.
 func (s Threads) SetThreadTTL(ctx context.Context, thread string, ttl time.Duration) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s.target, &agent.SetTTL{Thread: thread, TTL: ttl})
 }

@@ -10,7 +10,7 @@ import (
 	"dormouse/client"
 )
 
-func TestPagesOfTwoLivesOfAThreadAreNotMixed(t *testing.T) {
+func TestPagesOfTwoIncarnationsOfAThreadAreNotMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)
 		next, life := uint64(1), uint64(6)

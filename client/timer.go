@@ -6,8 +6,9 @@ import (
 	"dormouse/agent"
 )
 
-// PutTimer creates or replaces a timer of an instance: one that fires once, at Next,
-// or a cron, whose Next is 0. The returned timer has no data.
+// PutTimer creates or replaces a timer of an instance. A timer that fires once has its
+// time in Next, in Unix ms; a recurring one has Cron, and Next is 0. The returned timer
+// has no Data.
 func (s Timers) PutTimer(ctx context.Context, timer agent.Timer) (*agent.Timer, error) {
 	r, err := do[*agent.TimerResult](ctx, s.target, &agent.PutTimer{Timer: timer})
 	if err != nil {
@@ -21,7 +22,7 @@ func (s Timers) DeleteTimer(ctx context.Context, manager, key, id string) (*agen
 	return do[*agent.DeleteResult](ctx, s.target, &agent.DeleteTimer{Manager: manager, Key: key, ID: id})
 }
 
-// GetTimer reads a timer.
+// GetTimer reads a timer; not_found if it does not exist or has ended.
 func (s Timers) GetTimer(ctx context.Context, manager, key, id string) (*agent.Timer, error) {
 	return ask[*agent.Timer](ctx, s.target, &agent.GetTimer{Manager: manager, Key: key, ID: id})
 }

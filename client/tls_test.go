@@ -20,7 +20,7 @@ import (
 
 // A server with a certificate accepts clients that trust it, and no client without
 // TLS.
-func TestTLSIsSpokenWhereItIsAskedFor(t *testing.T) {
+func TestTLSIsUsedIfConfigured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWires(t), &fake{}
 		certificate, roots := selfSigned(t, "a")

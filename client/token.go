@@ -111,7 +111,7 @@ func only[R agent.OpResult](result agent.Result) (R, error) {
 // node asks for no credentials.
 func (c *Client) WhoAmI(ctx context.Context) (access.Principal, error) {
 	var p access.Principal
-	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+	err := c.callCluster(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		who, err := api.WhoAmI(ctx, &apipb.WhoAmIRequest{})
 		if err == nil {
 			p = access.Principal{Name: who.Name, Grants: ops.GrantsFromProto(who.Grants), TokenID: who.TokenId, Source: access.Source(who.Source)}

@@ -6,7 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// PutValue writes a value.
+// PutValue writes a value. If IfRevision or IfBytes does not hold, the error is
+// revision_mismatch with the stored revision.
 func (s Values) PutValue(ctx context.Context, put agent.PutValue) (*agent.ValueResult, error) {
 	return do[*agent.ValueResult](ctx, s.target, &put)
 }
@@ -16,8 +17,8 @@ func (s Values) DeleteValue(ctx context.Context, del agent.DeleteValue) (*agent.
 	return do[*agent.DeleteResult](ctx, s.target, &del)
 }
 
-// ReviseValue changes a value's key, content type and metadata, but not its bytes, all
-// or none of them.
+// ReviseValue changes a value's key, content type and metadata in one commit, but not its
+// bytes. not_found if the value does not exist, already_exists if the new key does.
 func (s Values) ReviseValue(ctx context.Context, revise agent.ReviseValue) (*agent.ValueResult, error) {
 	return do[*agent.ValueResult](ctx, s.target, &revise)
 }

@@ -102,7 +102,7 @@ func TestACopyOfTheOnlyVoterNeverLeads(t *testing.T) {
 
 // A voter that cannot be asked may still run, and vote. It loses its vote
 // before the copy has it; and once it hears of that, it ends.
-func TestAMoveTakesTheVoteFromWhoeverRunsAtTheOldAddress(t *testing.T) {
+func TestAMoveTakesTheVoteFromTheProcessAtTheOldAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := diskTrio(t)
 		leader := l.leader()
@@ -136,7 +136,7 @@ func TestAMoveTakesTheVoteFromWhoeverRunsAtTheOldAddress(t *testing.T) {
 
 // There is no leader, and a node that may be a duplicate must not elect one: n3
 // could have the vote of the other copy in the same term.
-func TestWhoMayHaveATwinHasNoPartInElections(t *testing.T) {
+func TestANodeThatMayRunTwiceTakesNoPartInElections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := diskTrio(t)
 		leader := l.leader()

@@ -64,7 +64,7 @@ func TestAnEmptyEntryIsProposedWhenSomethingFallsDue(t *testing.T) {
 	})
 }
 
-func TestADueThingSurvivesAChangeOfLeader(t *testing.T) {
+func TestAnExpirySurvivesAChangeOfLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		old := l.leader()

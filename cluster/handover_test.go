@@ -36,7 +36,7 @@ func TestANodeWhoseHandOverFailedCanLeadAgain(t *testing.T) {
 
 // R7: commits that arrive while leadership is handed over wait. If the handover
 // fails, they are proposed, and their callers see no error.
-func TestWritesOutwaitAHandOverThatFails(t *testing.T) {
+func TestWritesWaitForAHandOverThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		n := l.leader()

@@ -12,7 +12,7 @@ import (
 // R9: raft blocks until an announcement of leadership is taken. Here leaders
 // win and lose while no machine applies, so no term's work ever gets done in
 // time; it must not stand in the way of the next announcement.
-func TestFlappingLeadershipDeadlocksNobody(t *testing.T) {
+func TestFlappingLeadershipCausesNoDeadlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		for i := range 20 {
@@ -82,7 +82,7 @@ func TestALeaderIsReadyOnlyAfterABarrierOfItsTerm(t *testing.T) {
 	})
 }
 
-func TestWhoeverWatchesLearnsOfANewLeader(t *testing.T) {
+func TestAWatcherLearnsOfANewLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		old := l.leader()

@@ -141,7 +141,7 @@ func TestWaitsInVainBecomeRare(t *testing.T) {
 
 // Callers on other nodes hear that their entry is committed by the next one: they
 // cannot come back before it.
-func TestNobodyWaitsForCallersOnOtherNodes(t *testing.T) {
+func TestAnEntryDoesNotWaitForCallersOnOtherNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := slowly(t)
 		n.together(t, func() {

@@ -106,7 +106,7 @@ func TestANonVoterFollowsAndNeverVotes(t *testing.T) {
 	})
 }
 
-func TestTransferMovesLeadershipToWhomItNames(t *testing.T) {
+func TestTransferMovesLeadershipToTheNamedNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		for _, name := range []string{"n2", "n3", "n1"} {

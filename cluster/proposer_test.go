@@ -56,7 +56,7 @@ func loneBy(t *testing.T, barrier string) (*lab, *node) {
 	return l, n
 }
 
-func TestWhatWaitsIsPackedIntoOneEntryAtATime(t *testing.T) {
+func TestWaitingCommitsArePackedIntoOneEntryAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := lone(t)
 		before := len(n.machine.entries())
@@ -277,7 +277,7 @@ func TestOnlyTheLeaderTakesCommitsAndReads(t *testing.T) {
 
 // The answers to the leader are lost, its requests arrive: what it writes is
 // durable and visible, and it cannot know (R6, starter H6).
-func TestAWriteWhoseFateIsOpenIsUnknown(t *testing.T) {
+func TestAWriteWithoutAKnownOutcomeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		old := l.leader()
@@ -299,7 +299,7 @@ func TestAWriteWhoseFateIsOpenIsUnknown(t *testing.T) {
 
 // On an isolated leader, the entry in flight has an unknown outcome. Commits after it
 // steps down were definitely not applied, and never appear.
-func TestALeaderWithoutAQuorumSortsItsOutcomes(t *testing.T) {
+func TestALeaderWithoutAQuorumTellsUnknownFromNotApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		old := l.leader()
@@ -380,7 +380,7 @@ func TestReadsOfAnUnavailableRaftAreUnavailableNeverUnknown(t *testing.T) {
 	})
 }
 
-func TestShutdownAnswersWhatWaits(t *testing.T) {
+func TestShutdownAnswersWaitingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := lone(t)
 		release := n.machine.hold()

@@ -160,7 +160,7 @@ func TestReadsGoThroughTheLogWhereTheVotersDoNotConfirm(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotAnswerIsNotWaitedForEachTime(t *testing.T) {
+func TestASilentVoterIsNotWaitedForEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := answering(t, func(node string, term uint64, err error, done func(string, uint64, error)) {
 			time.AfterFunc(time.Minute, func() { done(node, term, err) })

@@ -86,7 +86,7 @@ func shake(t *testing.T, l *lab, from, to string, say []byte) (answer []byte, er
 	return b[:n], err
 }
 
-func TestStrangersAreShownTheDoor(t *testing.T) {
+func TestConnectionsOfStrangersAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)
 		l.found("n1")

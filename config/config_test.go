@@ -76,7 +76,7 @@ func TestAnEphemeralNodeHasNoDataDir(t *testing.T) {
 	}
 }
 
-func TestLaterSourcesOutdoEarlierOnes(t *testing.T) {
+func TestLaterSourcesOverrideEarlierOnes(t *testing.T) {
 	file := "node:\n  id: file\nlog:\n  level: warn\ncluster:\n  join: [a:1, b:2]\n"
 	for _, test := range []struct {
 		name      string

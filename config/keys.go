@@ -88,7 +88,7 @@ func (k keys) nearest(key string) string {
 // refuses values of a file that mapstructure would convert to a number of another meaning.
 func decoder() *mapstructure.DecoderConfig {
 	return &mapstructure.DecoderConfig{
-		DecodeHook:       mapstructure.ComposeDecodeHookFunc(meantNumber, mapstructure.StringToTimeDurationHookFunc()),
+		DecodeHook:       mapstructure.ComposeDecodeHookFunc(checkNumber, mapstructure.StringToTimeDurationHookFunc()),
 		WeaklyTypedInput: true,
 		ErrorUnused:      true, // in rules; other keys are checked before
 	}
@@ -99,9 +99,9 @@ var (
 	errNotWhole = errors.New("not a whole number: write plain digits (bytes for sizes), such as 67108864")
 )
 
-// meantNumber refuses a number without a unit for a duration, which would be in nanoseconds, and a
+// checkNumber refuses a number without a unit for a duration, which would be in nanoseconds, and a
 // fraction or a boolean for an integer.
-func meantNumber(from, to reflect.Value) (any, error) {
+func checkNumber(from, to reflect.Value) (any, error) {
 	whole := to.CanInt() || to.CanUint()
 	switch {
 	case !whole || from.Type() == to.Type() || from.Kind() == reflect.String:

@@ -84,7 +84,7 @@ func readFile(s Sources, known keys) (*koanf.Koanf, error) {
 			layer.Delete(key)
 		}
 	}
-	if err := beside(s.File, layer); err != nil {
+	if err := resolvePaths(s.File, layer); err != nil {
 		return nil, err
 	}
 	return layer, known.check(s.File, layer.Keys(), func(key string) string { return key })

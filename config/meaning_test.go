@@ -7,7 +7,7 @@ import (
 )
 
 // A value that would be converted to a number of another meaning is refused, with what to write.
-func TestNumbersOfAnotherMeaningAreRefused(t *testing.T) {
+func TestNumbersOfTheWrongKindAreRefused(t *testing.T) {
 	const unit, whole = "write a number and a unit, such as 20s", "write plain digits"
 	for yaml, want := range map[string]string{
 		"backup: {keep_log: 604800}":                        "backup.keep_log: a number without a unit: " + unit,

@@ -13,9 +13,9 @@ func isPath(key string) bool {
 	return key == "node.data_dir" || key == "audit.dir" || key == "backup.program" || strings.HasSuffix(key, "_file")
 }
 
-// beside makes relative paths in a file's settings relative to that file. Those of the environment
+// resolvePaths makes relative paths in a file's settings relative to that file. Those of the environment
 // and of flags stay relative to the working directory.
-func beside(file string, layer *koanf.Koanf) error {
+func resolvePaths(file string, layer *koanf.Koanf) error {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return problem("--config: cannot tell where %s is: %v", file, err)

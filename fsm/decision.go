@@ -88,7 +88,7 @@ func decide(m *Machine, index, term uint64, p *logpb.Batch, commits [][]byte) *d
 	}
 	d.writes = m.gen.engine.NewBatch()
 	m.rows.WriteTo(d.writes)
-	b.Touched = once(b.Touched)
+	b.Touched = distinct(b.Touched)
 	if d.writes.Bytes()+bytesOf(b.Touched) > min(2*bytesOf(commits)+decisionOverheadMax, command.EntryBytesMax-decisionOverheadMax) {
 		d.writes.Close()
 		m.rows.Drop()
@@ -105,8 +105,8 @@ func onlyRows(b *batch) bool {
 		b.Defaults == m.defaults && b.Deletions == m.deletions
 }
 
-// once returns the rows without repetitions, in order.
-func once(rows []string) []string {
+// distinct returns the rows without repetitions, in order.
+func distinct(rows []string) []string {
 	seen := make(map[string]struct{}, len(rows))
 	return slices.DeleteFunc(rows, func(row string) bool {
 		_, repeated := seen[row]

@@ -48,8 +48,8 @@ func (n *Node) seeds() []string {
 	return addrs
 }
 
-// heard returns the Raft addresses of the nodes that gossip knows.
-func (n *Node) heard() []string {
+// gossipAddrs returns the Raft addresses of the nodes that gossip knows.
+func (n *Node) gossipAddrs() []string {
 	if n.gossip == nil {
 		return nil
 	}

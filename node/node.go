@@ -205,7 +205,7 @@ func (n *Node) openGroup() error {
 		},
 		Voters:    membership.Voters{Target: c.Cluster.Voters, DeadAfter: c.Cluster.DeadAfter},
 		Bootstrap: c.Cluster.Bootstrap, Expect: c.Cluster.Expect, Alone: c.Node.Dev, Join: n.join(),
-		Learned: n.heard, Lookup: n.lookup(),
+		Learned: n.gossipAddrs, Lookup: n.lookup(),
 		Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,
 		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes, LogCacheBytes: n.memory.Entries,
 		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), EntryCommits: c.Raft.EntryCommits, AcceptDamage: c.Raft.AcceptDamage,

@@ -83,7 +83,7 @@ func (o *operator) changeMembers(ctx context.Context, change layout.Change, node
 			}
 		}
 		switch {
-		case answer.Refused != "" && node != "" && !n.knows(node):
+		case answer.Refused != "" && node != "" && !n.hasMember(node):
 			return answer.Leader, agent.Errorf(agent.CodeNotFound, "no member is called %q", node)
 		case answer.Refused != "":
 			return answer.Leader, agent.Errorf(agent.CodeConflict, "%s", answer.Refused)
@@ -96,8 +96,8 @@ func (o *operator) changeMembers(ctx context.Context, change layout.Change, node
 	}
 }
 
-// knows reports whether the log has a member of that name.
-func (n *Node) knows(name string) bool {
+// hasMember reports whether the log has a member of that name.
+func (n *Node) hasMember(name string) bool {
 	return slices.ContainsFunc(n.machine.Members(), func(m layout.Member) bool { return m.ID == name })
 }
 

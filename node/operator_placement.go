@@ -17,7 +17,7 @@ func (o *operator) Placement(_ context.Context, q layout.PlacementQuery) (layout
 	}
 	m := o.node.machine
 	out := layout.Placement{Index: m.Applied()} // the rest is no older
-	table, nodes := m.Partitions(), o.node.placed()
+	table, nodes := m.Partitions(), o.node.candidates()
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, n.PlacedNode)
 	}
@@ -65,8 +65,8 @@ type candidate struct {
 	placement.Node
 }
 
-// placed returns the members, in id order.
-func (n *Node) placed() []candidate {
+// candidates returns all members, with their weights and leases, in id order.
+func (n *Node) candidates() []candidate {
 	leases := map[string]layout.NodeLease{}
 	for _, l := range n.machine.NodeLeases() {
 		leases[l.Node+"/"+l.Incarnation] = l

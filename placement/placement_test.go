@@ -76,7 +76,7 @@ func weight(n placement.Node) float64 {
 }
 
 // Stored state depends on the partitions of keys: these never change.
-func TestPartitionsOfKeysAreForEver(t *testing.T) {
+func TestThePartitionOfAKeyNeverChanges(t *testing.T) {
 	for _, c := range []struct {
 		scope, manager, key string
 		want                int

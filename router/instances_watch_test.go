@@ -174,7 +174,7 @@ func followOf(t *testing.T, r *router.Instances, w agent.InstanceWatch) (heard f
 	}, func() { cancel(); <-done }
 }
 
-func TestAWatchHearsEveryMemberAndIsToldWhereItDoesNot(t *testing.T) {
+func TestAWatchCoversEveryMemberAndReportsGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, c := newScriptedNode("a"), newScriptedNode("b"), newScriptedNode("c")
 		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}

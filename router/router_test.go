@@ -135,7 +135,7 @@ func code(c agent.Code) error { return agent.Errorf(c, "scripted") }
 
 // Commits that were definitely not applied are repeated, here and on other nodes; commits that may
 // have been applied, or were decided, are not.
-func TestOnlyWhatIsSurelyNotAppliedIsTriedAgain(t *testing.T) {
+func TestOnlyCommitsThatWereNotAppliedAreRetried(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		answers []error
@@ -201,7 +201,7 @@ func TestACommitThatWaitsForALeaderGoesToTheOneThatIsElected(t *testing.T) {
 	})
 }
 
-func TestAnInvalidCommitGoesNowhere(t *testing.T) {
+func TestAnInvalidCommitIsNotForwarded(t *testing.T) {
 	s := &scene{leads: true, submits: []error{nil}}
 	if _, err := newRouter(t, s).Commit(t.Context(), agent.Commit{}); agent.CodeOf(err) != agent.CodeInvalid || s.asked != 0 {
 		t.Errorf("%v, and was sent %d times", err, s.asked)
@@ -304,7 +304,7 @@ func TestAReadThatCannotBeServedIsUnavailableNeverUnknown(t *testing.T) {
 	})
 }
 
-func TestAStaleReadAsksNobody(t *testing.T) {
+func TestAStaleReadAsksNoOtherNode(t *testing.T) {
 	s := &scene{}
 	stale := read()
 	stale.Stale = true

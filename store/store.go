@@ -8,7 +8,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"dormouse/agent"
@@ -75,147 +74,12 @@ func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	return agent.Await(ctx, s, c)
 }
 
-// known refuses an op that not all nodes of the cluster support. A node that does not know
-// import_scope stops on it. A node that cannot end live instances would complete an agent's erasure
-// while its instance is live.
-func (s *Store) known(c *agent.Commit) error {
-	level := s.o.Machine.FeatureLevel()
-	if level >= fsm.TokensLevel {
-		return nil
-	}
-	if err := knowsTokens(c); err != nil {
-		return err
-	}
-	if err := knowsDeciders(c); err != nil {
-		return err
-	}
-	if err := knowsExisting(c); err != nil {
-		return err
-	}
-	if err := knowsMetadata(c); err != nil {
-		return err
-	}
-	if err := knowsDeletions(c); err != nil {
-		return err
-	}
-	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
-		return err
-	}
-	for _, op := range c.Ops {
-		switch op := op.(type) {
-		case *agent.ImportScope:
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support import_scope yet: try again once they all run this version")
-		case *agent.EraseAgent:
-			if _, _, ok := agent.InstanceOf(op.Agent); ok {
-				return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster can end the live instance of agent %q yet: try again once they all run this version", op.Agent)
-			}
-		}
-	}
-	return nil
-}
-
-// knowsTokens refuses a commit with tokens below their level: a node that does not know them stops on
-// it.
-func knowsTokens(c *agent.Commit) error {
-	refused := c.Token != ""
-	for _, op := range c.Ops {
-		switch op.(type) {
-		case *agent.PutToken, *agent.RevokeToken:
-			refused = true
-		}
-	}
-	if refused {
-		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support tokens yet: try again once they all run this version")
-	}
-	return nil
-}
-
-// knowsExisting refuses ops with members that nodes of earlier versions would ignore, and so decide
-// otherwise.
-func knowsExisting(c *agent.Commit) error {
-	for _, op := range c.Ops {
-		refused := false
-		switch op := op.(type) {
-		case *agent.PutValue:
-			refused = op.SkipExisting
-		case *agent.PutCheckpoint:
-			refused = op.SkipExisting
-		case *agent.PatchCheckpoint:
-			refused = op.Upsert || op.Shallow
-		case *agent.AppendThread:
-			refused = op.SkipExisting || op.CreateOnly || slices.ContainsFunc(op.Entries, isNew)
-		case *agent.HibernateThread:
-			refused = slices.ContainsFunc(op.Entries, isNew)
-		}
-		if refused {
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support on_exists, create_only, upsert, shallow and entries with bytes or of more than 1 MiB yet: try again once they all run this version")
-		}
-	}
-	return nil
-}
-
-// knowsMetadata refuses an index of metadata below its level: a node that does not know the op stops
-// on it.
-func knowsMetadata(c *agent.Commit) error {
-	for _, op := range c.Ops {
-		if _, ok := op.(*agent.IndexMetadata); ok {
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support index_metadata yet: try again once they all run this version")
-		}
-	}
-	return nil
-}
-
-// knowsDeletions refuses deletions by prefix below their level: a node that does not know the op stops on
-// it.
-func knowsDeletions(c *agent.Commit) error {
-	for _, op := range c.Ops {
-		if _, ok := op.(*agent.DeletePrefix); ok {
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support delete_prefix yet: try again once they all run this version")
-		}
-	}
-	return nil
-}
-
-// knowsDeciders refuses reviews with deciders, which nodes of earlier versions would ignore.
-func knowsDeciders(c *agent.Commit) error {
-	for _, op := range c.Ops {
-		var drafts []agent.ReviewDraft
-		switch op := op.(type) {
-		case *agent.CheckpointSession:
-			drafts = op.Reviews
-		case *agent.CommitSession:
-			drafts = op.Reviews
-		}
-		if slices.ContainsFunc(drafts, func(d agent.ReviewDraft) bool { return len(d.Deciders) > 0 }) {
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support deciders of reviews yet: try again once they all run this version")
-		}
-	}
-	return nil
-}
-
-// isNew reports whether an entry is one that nodes below level 8 would refuse, or store without its
-// bytes.
-func isNew(d agent.Draft) bool {
-	const entryBytesBefore = 1 << 20
-	return d.ContentType != "" || len(d.Bytes) > 0 || d.Size() > entryBytesBefore
-}
-
-// knowsLimits refuses a policy with members that nodes of earlier versions would ignore.
-func knowsLimits(c *agent.Commit) error {
-	for _, op := range c.Ops {
-		if op, ok := op.(*agent.PutScope); ok && (op.Default || op.UseDefault || op.Policy != op.Policy.Legacy()) {
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support these limits yet: try again once they all run this version")
-		}
-	}
-	return nil
-}
-
 // encode validates c, and adds the tick after which it must not apply.
 func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := s.known(c); err != nil {
+	if err := s.checkSupported(c); err != nil {
 		return nil, err
 	}
 	if seededbug.Enabled {

@@ -109,7 +109,7 @@ func TestALoopPassesToolErrorsToTheModel(t *testing.T) {
 	}
 }
 
-func TestALoopHasAnEnd(t *testing.T) {
+func TestALoopStopsAfterStepsMax(t *testing.T) {
 	sim(t, func(k *kit) {
 		l := turn.Loop{StepsMax: 2, Model: func(context.Context, turn.Prompt) (turn.Reply, error) {
 			return turn.Reply{Calls: []turn.ToolCall{{Tool: "nothing"}}}, nil

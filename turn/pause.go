@@ -19,14 +19,15 @@ type Policy string
 // The policies.
 const (
 	PauseNever            Policy = "none"
-	PauseAfterPrompt      Policy = "after_prompt"
-	PauseBeforeEachEffect Policy = "before_each_effect"
-	PauseAfterEachPhase   Policy = "after_each_phase"
+	PauseAfterPrompt      Policy = "after_prompt"       // at Reach of agent.PhaseAfterPrompt, as a Loop does
+	PauseBeforeEachEffect Policy = "before_each_effect" // at Reach of agent.PhaseBeforeEffect, and before each Effect
+	PauseAfterEachPhase   Policy = "after_each_phase"   // at each Reach, and before each Effect
 )
 
-// Reach reports that the turn has reached a boundary. name is unique within the
-// turn. The function must return the error, which is ErrPaused if the runner's
-// policy pauses there.
+// Reach tells the turn that its function has reached a boundary, where the runner's
+// Policy may pause. name is unique within the turn. The function must return the
+// error at once: it is ErrPaused if the turn pauses. When the function runs again
+// after the pause, Reach of the same name returns nil.
 func (t *Turn) Reach(phase agent.CursorPhase, name string) error {
 	switch t.runner.Pause {
 	case PauseAfterEachPhase:

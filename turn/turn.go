@@ -72,14 +72,15 @@ func (t *Turn) Read(reads ...agent.Read) ([]agent.Answer, error) {
 	return answers.Answers, nil
 }
 
-// Append adds entries to the turn's last commit. The thread must then be at
-// rev.
+// Append adds entries for a thread to the commit that ends the turn. That commit
+// is refused with conflict if the thread is not at rev then.
 func (t *Turn) Append(thread string, rev uint64, entries ...agent.Draft) {
 	t.Commit(&agent.AppendThread{Thread: thread, ExpectedRev: &rev, Entries: entries})
 }
 
-// Commit adds ops to the turn's last commit, in order: checkpoints, memories,
-// claims, values. It does not commit them itself.
+// Commit adds ops, such as checkpoints, memories, claims and values, to the commit
+// that ends the turn. It sends nothing: if the function fails, the ops are dropped.
+// Ops keep their order.
 func (t *Turn) Commit(ops ...agent.Op) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -253,7 +253,7 @@ func TestAnInterruptedTurnNotices(t *testing.T) {
 	})
 }
 
-func TestOfTwoRunnersOneRuns(t *testing.T) {
+func TestOneOfTwoRunnersGetsTheTurn(t *testing.T) {
 	sim(t, func(k *kit) {
 		var ran, refused atomic.Int32
 		done := make(chan struct{})

@@ -43,7 +43,7 @@ type process struct {
 // process, so a store that cannot be opened is an error.
 func OpenProgram(ctx context.Context, path, location string) (Store, error) {
 	if path == "" {
-		path = beside(programName)
+		path = programPath(programName)
 	}
 	p := &program{path: path, location: location, slots: make(chan struct{}, processesMax)}
 	started, err := p.start(ctx)
@@ -54,9 +54,9 @@ func OpenProgram(ctx context.Context, path, location string) (Store, error) {
 	return p, nil
 }
 
-// beside returns the path of a program in the directory of the running one if it is there, and
+// programPath returns the path of a program in the directory of the running one if it is there, and
 // otherwise its name.
-func beside(name string) string {
+func programPath(name string) string {
 	if own, err := os.Executable(); err == nil {
 		if path := filepath.Join(filepath.Dir(own), name); executable(path) {
 			return path

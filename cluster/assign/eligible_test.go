@@ -26,7 +26,7 @@ func eligibleOf(words ...string) (names []string) {
 	return names
 }
 
-func TestWhoIsToOwnPartitions(t *testing.T) {
+func TestWhichProcessesMayOwnPartitions(t *testing.T) {
 	for what, c := range map[string]struct{ nodes, want string }{
 		"nobody has any":                          {"n1 n2 n3", "n1 n2 n3"},
 		"a host has some":                         {"n1 n2 h1:a@1", "h1"},

@@ -126,7 +126,7 @@ func TestThePlanNamesTheRule(t *testing.T) {
 }
 
 // The leader aims elsewhere as soon as a pin changes.
-func TestTheLeaderAimsAnewWhenAPinChanges(t *testing.T) {
+func TestTheLeaderPlansAgainWhenAPinChanges(t *testing.T) {
 	nodes := []placement.Node{{Name: "a"}, {Name: "b"}}
 	owners := []string{"a", "a", "b", "b"}
 	var aim target

@@ -12,7 +12,7 @@ import (
 
 // Of other nodes, the leader aims at what placement gives now, whatever was aimed
 // at before; and where only what was aimed at has come about, it is aimed at still.
-func TestTheLeaderAimsAtWhatPlacementGives(t *testing.T) {
+func TestTheLeadersTargetIsThatOfPlacement(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var aim target
@@ -44,7 +44,7 @@ func TestTheLeaderAimsAtWhatPlacementGives(t *testing.T) {
 }
 
 // Each of these alone has the leader look again.
-func TestTheLeaderAimsAnewWhenSomethingElseHappens(t *testing.T) {
+func TestTheLeaderPlansAgainAfterAnUnplannedChange(t *testing.T) {
 	a, b := placement.Node{Name: "a"}, placement.Node{Name: "b"}
 	before := slices.Repeat([]string{"a"}, 8)
 	for name, c := range map[string]struct {

@@ -277,7 +277,7 @@ func TestANameIsFreeAgainOnceItsNodeHasFailed(t *testing.T) {
 	})
 }
 
-func TestWhatMayNotBeOpenedIsRefused(t *testing.T) {
+func TestInvalidOptionsAreRefused(t *testing.T) {
 	ok := gossip.Options{Name: "n", Incarnation: "i", BindAddr: "10.0.0.1:7946", Keys: testKeys}
 	for _, c := range []struct {
 		name   string

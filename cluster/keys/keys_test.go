@@ -38,7 +38,7 @@ func TestDerivedSecretsStayTheSame(t *testing.T) {
 	}
 }
 
-func TestSecretsDoNotShow(t *testing.T) {
+func TestSecretsAreNotPrinted(t *testing.T) {
 	k := keys.New()
 	token := keys.Ring{k}.NewToken(time.Now().Add(time.Hour), []string{"a:1"})
 	shown := fmt.Sprintf("%v %+v %#v %s %v %#v %v %#v", k, k, k, k, k.Host(), k.Host(), token, token)

@@ -157,7 +157,7 @@ func (r *Roster) status(ctx context.Context, addr string) (PeerStatus, error) {
 func (r *Roster) quorumWithout(ctx context.Context, node string) string {
 	others := r.OtherVoters(node)
 	if len(others) == 0 {
-		return fmt.Sprintf("node %s is the last voter: the cluster could decide nothing without it", node)
+		return fmt.Sprintf("node %s is the last voter: without it the cluster could commit nothing: promote another node first", node)
 	}
 	var alive atomic.Int32
 	var asking sync.WaitGroup

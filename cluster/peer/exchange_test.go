@@ -69,7 +69,7 @@ func take(s apipb.Store_ExchangeServer) ([]*apipb.Call, error) {
 	return frame.GetCalls(), err
 }
 
-func TestACommitThatNobodyCouldTakeIsSurelyNotApplied(t *testing.T) {
+func TestACommitThatNoNodeAcceptedIsNotApplied(t *testing.T) {
 	if err := <-forward(t, poolTo(t, nil)); agent.CodeOf(err) != agent.CodeUnavailable {
 		t.Errorf("%v, want unavailable", err)
 	}
@@ -123,7 +123,7 @@ func TestACommitThatWasSentBeforeTheStreamBrokeIsUnknown(t *testing.T) {
 	}
 }
 
-func TestAStreamThatEndsWithoutAWordLeavesWhatWasSentUnknown(t *testing.T) {
+func TestAStreamThatEndsLeavesSentCommitsUnknown(t *testing.T) {
 	pool := poolTo(t, func(s apipb.Store_ExchangeServer) error {
 		_, err := take(s)
 		return err
@@ -133,7 +133,7 @@ func TestAStreamThatEndsWithoutAWordLeavesWhatWasSentUnknown(t *testing.T) {
 	}
 }
 
-func TestAClosedPoolSettlesWhatIsUnderWay(t *testing.T) {
+func TestAClosedPoolEndsCallsInFlight(t *testing.T) {
 	taken := make(chan struct{})
 	pool := poolTo(t, func(s apipb.Store_ExchangeServer) error {
 		if _, err := take(s); err != nil {

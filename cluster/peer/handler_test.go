@@ -85,7 +85,7 @@ func TestARemoteTurnArrivesWhole(t *testing.T) {
 
 // What cannot be sent would fail everywhere: it is the handler's fault. What did
 // not come to be is not.
-func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
+func TestAResultThatCannotBeSentIsAnErrorOfTheHandler(t *testing.T) {
 	big := agent.JSON(`"` + strings.Repeat("x", convert.ReplyMessageBytesMax/2) + `"`)
 	for reason, want := range map[string]layout.RemoteTurnResult{
 		"invalid_change": {State: agent.JSON(`{}`), Entries: []agent.Draft{{Kind: "\xff"}}},
@@ -132,7 +132,7 @@ func (r rude) Handle(context.Context, *peerpb.HandleRequest) (*peerpb.HandleResp
 	return r.answer, nil
 }
 
-func TestADamagedAnswerIsNone(t *testing.T) {
+func TestADamagedAnswerIsUnavailable(t *testing.T) {
 	for what, answer := range map[string]*peerpb.HandleResponse{
 		"refusal":              {Refusal: []byte{0xff}},
 		"wants":                {Wants: []byte{0xff}},

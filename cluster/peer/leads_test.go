@@ -10,7 +10,7 @@ import (
 
 // What was sent to a node that leads no more, and is not answered, is unknown
 // soon after; the stream to the one that leads goes on.
-func TestACommitThatWasSentToWhoLeadsNoMoreIsUnknown(t *testing.T) {
+func TestACommitSentToAFormerLeaderIsUnknown(t *testing.T) {
 	// Each call brings a channel of its own: the server's end of a stream that was
 	// given up may still be there when the next one's call comes.
 	came := make(chan chan struct{}, 2)

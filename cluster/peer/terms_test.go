@@ -62,7 +62,7 @@ func (p port) Accept() (net.Conn, error) {
 	}
 }
 
-func TestTermsAreAskedForAsOftenAsOneLikes(t *testing.T) {
+func TestATermCanBeAskedForRepeatedly(t *testing.T) {
 	v := &voter{}
 	method, serve := peer.TermsIn(v)
 	inFrames := 0

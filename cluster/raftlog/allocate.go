@@ -5,4 +5,4 @@ package raftlog
 import "os"
 
 // allocate gives an empty file blocks for so many bytes.
-func allocate(file *os.File, bytes int64) error { return fill(file, bytes) }
+func allocate(file *os.File, bytes int64) error { return writeZeros(file, bytes) }

@@ -11,7 +11,7 @@ import (
 func allocate(file *os.File, bytes int64) error {
 	err := unix.Fallocate(int(file.Fd()), 0, 0, bytes)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		return fill(file, bytes)
+		return writeZeros(file, bytes)
 	}
 	return err
 }

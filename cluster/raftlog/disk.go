@@ -160,7 +160,8 @@ func (d *DiskWatch) hold() error {
 	return nil
 }
 
-func fill(file *os.File, bytes int64) error {
+// writeZeros gives a file so many bytes on disk, for file systems that cannot allocate them.
+func writeZeros(file *os.File, bytes int64) error {
 	zeros := make([]byte, 1<<20)
 	for ; bytes > 0; bytes -= int64(len(zeros)) {
 		if _, err := file.Write(zeros[:min(bytes, int64(len(zeros)))]); err != nil {

@@ -24,7 +24,7 @@ var (
 	ErrForeign = errors.New("not this node's data")
 
 	// ErrSettings: the settings contradict what the directory holds.
-	ErrSettings = errors.New("the settings do not fit")
+	ErrSettings = errors.New("the settings contradict the data directory")
 )
 
 // Rebuild tells the operator what to do if a node's data is damaged.

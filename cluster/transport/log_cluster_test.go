@@ -107,7 +107,7 @@ func (r *raftCluster) failingLogs() map[*raftNode]*failingStore {
 }
 
 // The others elect a leader only because the process of the old one ends.
-func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
+func TestALeaderWhoseDiskHangsIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRaftCluster(t, 3)
 		disks := r.failingLogs()
@@ -198,7 +198,7 @@ func TestALoneVotersEntryIsWrittenBeforeItIsCommitted(t *testing.T) {
 
 // A lone voter whose log takes no writes stands for election again at once, and Raft panics
 // if its term cannot be saved: the node must stop before that.
-func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
+func TestALoneVoterWhoseDiskFailsStopsBeforeRaftPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRaftCluster(t, 1)
 		n := r.nodes[0]

@@ -130,7 +130,7 @@ func TestAKeyIsReplacedNodeByNode(t *testing.T) {
 
 // impostor accepts connections at an address and plays the acceptor: it answers with
 // what it has seen of a real node, and with proofs that it makes up or reflects.
-func TestADialerBelievesNothingUnproved(t *testing.T) {
+func TestADialerVerifiesTheProofOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, key := clustertest.NewNetwork(), keys.New()
 		removed, foreign := false, ""

@@ -25,7 +25,7 @@ var (
 const storesFormat = 1
 
 // ErrRemoved says that the cluster has removed this node.
-var ErrRemoved = errors.New("this node was removed from the cluster for good: to join again it needs an empty data directory")
+var ErrRemoved = errors.New("this node was removed from the cluster permanently: to join again it needs an empty data directory")
 
 // Self is the identity of this node: its name, its data directory, its process
 // and its cluster. Its methods may be called concurrently.

@@ -14,7 +14,7 @@ import (
 )
 
 func agentsCommand(a *kit.App) *cobra.Command {
-	return cli.Group("agents", "Checkpoint and thread together", agentsHibernate(a), agentsThaw(a), agentsFork(a), agentsErase(a), agentsRepair(a))
+	return cli.Group("agents", "Checkpoint and thread of an agent together", agentsHibernate(a), agentsThaw(a), agentsFork(a), agentsErase(a), agentsRepair(a))
 }
 
 func agentsHibernate(a *kit.App) *cobra.Command {

@@ -185,9 +185,9 @@ func showBoth(a *kit.App, d diagnosis) error {
 	if t := d.thread; t != nil {
 		doc := document.ThreadOf(*t)
 		both.Thread = &doc
-		g.Add("journal stands at", t.ID, cli.Number(t.Rev), t.Head.String(), cli.Number(t.Incarnation), cli.When(t.UpdatedAt))
+		g.Add("thread is at", t.ID, cli.Number(t.Rev), t.Head.String(), cli.Number(t.Incarnation), cli.When(t.UpdatedAt))
 	} else if c.Thread != nil {
-		g.Add("journal stands at", "(missing)", "-", "-", "-", "-")
+		g.Add("thread is at", "(missing)", "-", "-", "-", "-")
 	}
 	if d.err == nil {
 		g.Note = "they match: nothing to repair"

@@ -59,7 +59,7 @@ func agentsErase(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var yes, receipt bool
 	cmd := &cobra.Command{
-		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: cli.Exactly("AGENT"),
+		Use: "erase AGENT", Short: "Erase all data of an agent permanently, and show the receipt", Args: cli.Exactly("AGENT"),
 		Long: `erase removes an agent's checkpoint with all revisions, their threads, its memories,
 its sessions with their reviews, leases, threads and checkpoints, and the
 conversations that name it. It keeps what another agent's checkpoint uses too, forks,
@@ -70,7 +70,7 @@ and erases nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
 			if !yes && !receipt {
-				if err := confirm(a, "erase agent %q in scope %q, for good?", op.Agent, a.Scope); err != nil {
+				if err := confirm(a, "permanently erase agent %q in scope %q?", op.Agent, a.Scope); err != nil {
 					return err
 				}
 			}

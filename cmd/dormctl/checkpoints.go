@@ -14,7 +14,7 @@ import (
 )
 
 func checkpointsCommand(a *kit.App) *cobra.Command {
-	return cli.Group("checkpoints", "Agents' saved states",
+	return cli.Group("checkpoints", "Checkpoints: saved states of agents",
 		checkpointsGet(a), checkpointsPut(a), checkpointsPatch(a),
 		checkpointsHistory(a), checkpointsList(a), checkpointsRemove(a))
 }

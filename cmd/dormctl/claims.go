@@ -13,7 +13,7 @@ import (
 )
 
 func claimsCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("claims", "Exclusive rights with an expiry", claimsGet(a), claimsTake(a), claimsRenew(a), claimsRelease(a),
+	cmd := cli.Group("claims", "Claims: exclusive rights with a ttl", claimsGet(a), claimsTake(a), claimsRenew(a), claimsRelease(a),
 		claimsList(a), claimsWatch(a))
 	cmd.Long = `A claim is the exclusive right to a name. One holder has it at a time, under an
 epoch that is never used again. It expires unless it is renewed. Every write accepts
@@ -51,14 +51,14 @@ for example after a restart, ends its earlier holding.`,
 func claimsRenew(a *kit.App) *cobra.Command {
 	op := &agent.RenewClaim{}
 	cmd := &cobra.Command{
-		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Renew a holding: give it its full ttl again", Args: cli.Exactly("CLAIM"),
+		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Renew a holding: restart its ttl", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return changeClaim(a, cmd, op)
 		},
 	}
 	holdingFlags(cmd, &op.Holder, &op.Epoch)
-	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long from now on; 0 means as before")
+	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "new ttl; 0 keeps the current one")
 	return cmd
 }
 

@@ -98,7 +98,7 @@ func printResult(a *kit.App, body *document.CommitBody, result agent.Result) err
 	if err != nil {
 		return err
 	}
-	g := cli.Grid{Head: []string{"op", "what", "id", "rev", "revision"}}
+	g := cli.Grid{Head: []string{"op", "result", "id", "rev", "revision"}}
 	for i, r := range result.Results {
 		g.Add(append([]string{cli.Number(i)}, resultRow(r)...)...)
 	}

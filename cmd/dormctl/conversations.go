@@ -12,14 +12,14 @@ import (
 )
 
 func conversationsCommand(a *kit.App) *cobra.Command {
-	return cli.Group("conversations", "What agents go on from, and what people see", conversationsList(a), conversationsShow(a))
+	return cli.Group("conversations", "Conversations: an agent's state and the messages that people see", conversationsList(a), conversationsShow(a))
 }
 
 func conversationsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	var list agent.ListConversations
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List conversations: all, or those of an agent or an owner, or those that wait for a person", Args: cli.Exactly(),
+		Use: "ls", Short: "List conversations: all, or those that match one filter", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list.Page = page.Page()
 			return kit.Show(a, cmd, &list, func(found *agent.ConversationList) error {

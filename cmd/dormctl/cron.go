@@ -19,7 +19,7 @@ import (
 )
 
 func cronCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", cronList(a), cronShow(a), cronSet(a), cronPatch(a), cronRemove(a))
+	cmd := cli.Group("cron", "Recurring jobs of an instance, on a cron schedule", cronList(a), cronShow(a), cronSet(a), cronPatch(a), cronRemove(a))
 	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids. Each job has a
 timer, which wakes the instance and sends it the job's message. A change of jobs is
 a turn of the instance, and changes nothing else. Jobs that the manager declares
@@ -36,7 +36,7 @@ func cronList(a *kit.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"job", "of", "plan", "missed", "message", "next", "state"}}
+				g := cli.Grid{Head: []string{"job", "source", "schedule", "missed", "message", "next", "state"}}
 				for i := range jobs {
 					j := &jobs[i]
 					g.Add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)

@@ -118,7 +118,7 @@ func (p *prefixFlags) remove(a *kit.App, cmd *cobra.Command) error {
 		if !p.op.All {
 			of += fmt.Sprintf(" whose name begins with %q", p.op.Prefix)
 		}
-		if err := confirm(a, "delete %s in scope %q, for good?", of, a.Scope); err != nil {
+		if err := confirm(a, "permanently delete %s in scope %q?", of, a.Scope); err != nil {
 			return err
 		}
 	}

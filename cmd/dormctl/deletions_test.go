@@ -25,7 +25,7 @@ func TestAPrefixIsDeletedFromTheCommandLine(t *testing.T) {
 	}
 	for _, noun := range []string{"values", "checkpoints", "threads"} {
 		n.terminal = true
-		if _, errs := n.run("no\n", kit.ExitUsage, noun, "rm", "--prefix", "runs/"); !strings.Contains(errs, "delete all "+noun+` whose name begins with "runs/" in scope "default", for good? Type yes: `) {
+		if _, errs := n.run("no\n", kit.ExitUsage, noun, "rm", "--prefix", "runs/"); !strings.Contains(errs, "permanently delete all "+noun+` whose name begins with "runs/" in scope "default"? Type yes: `) {
 			t.Errorf("it asked %q", errs)
 		}
 		n.terminal = false

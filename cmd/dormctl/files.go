@@ -13,7 +13,7 @@ import (
 )
 
 func filesCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("files", "Files by path", filesList(a), filesCat(a), filesPut(a), filesMove(a), filesRemove(a))
+	cmd := cli.Group("files", "Files: values under a path", filesList(a), filesCat(a), filesPut(a), filesMove(a), filesRemove(a))
 	cmd.Long = `A file is a value under a path. A path begins with a slash, and no part of it is
 empty, . or .. . The values commands show a file as file:PATH.`
 	return cmd
@@ -52,7 +52,7 @@ func filesList(a *kit.App) *cobra.Command {
 
 func filesCat(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout, as they are", Args: cli.Exactly("PATH"),
+		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout", Args: cli.Exactly("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := fileKey(args[0])
 			if err != nil {
@@ -99,7 +99,7 @@ func filesPut(a *kit.App) *cobra.Command {
 func filesMove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "mv PATH TO", Short: "Move a file, atomically, to a path without a file", Args: cli.Exactly("PATH", "TO"),
+		Use: "mv PATH TO", Short: "Move a file atomically to a path that has no file", Args: cli.Exactly("PATH", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := fileKey(args[0])
 			if err != nil {

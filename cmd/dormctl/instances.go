@@ -16,7 +16,7 @@ import (
 )
 
 func instancesCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("instances", "Live instances: signal them, keep them awake, let them sleep", instancesList(a), instancesShow(a), instancesGet(a),
+	cmd := cli.Group("instances", "Live instances: start, signal, watch and hibernate them", instancesList(a), instancesShow(a), instancesGet(a),
 		instancesSignal(a), instancesAttach(a), instancesTouch(a), instancesDetach(a), instancesHibernate(a), instancesStop(a), instancesStats(a), instancesWatch(a))
 	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps the instance
 awake while it has attachments or signals, handles its signals one at a time, and

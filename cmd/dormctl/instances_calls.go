@@ -91,7 +91,7 @@ Renew it with touch --as before its ttl is over.`,
 
 func instancesTouch(a *kit.App) *cobra.Command {
 	var attachment string
-	cmd := acting(a, "touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", cli.Exactly("MANAGER", "KEY"),
+	cmd := acting(a, "touch MANAGER KEY", "Restart the idle timeout of an instance, and the ttl of an attachment", "touched", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Touch(ctx, ref, attachment)
 		})
@@ -107,7 +107,7 @@ func instancesDetach(a *kit.App) *cobra.Command {
 }
 
 func instancesHibernate(a *kit.App) *cobra.Command {
-	return acting(a, "hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", cli.Exactly("MANAGER", "KEY"),
+	return acting(a, "hibernate MANAGER KEY", "Store an instance now, and remove it from memory", "hibernated", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Hibernate(ctx, ref)
 		})

@@ -178,7 +178,7 @@ time            2027-01-15T08:00:00.000Z
 feature level   1
 format          1
 files           1, 16 bytes
-whole           yes
+complete        yes
 `
 	if code != kit.ExitOK || out != want {
 		t.Errorf("exit %d: %s%s", code, out, errs)

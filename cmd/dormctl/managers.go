@@ -14,7 +14,7 @@ import (
 )
 
 func managersCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("managers", "How live instances of a kind are kept", managersList(a), managersShow(a), managersPut(a), managersRemove(a))
+	cmd := cli.Group("managers", "Managers: settings of the instances of one kind", managersList(a), managersShow(a), managersPut(a), managersRemove(a))
 	cmd.Long = `A manager defines a kind of instances: which handler runs them, how long they stay
 awake, and what is stored. An instance is one key of a manager; see
 dormctl instances.`
@@ -87,7 +87,7 @@ thaw again.`,
 
 func managersRemove(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "rm MANAGER…", Short: "Delete managers; what their instances have stored stays", Args: cli.Between(1, -1, "MANAGER…"),
+		Use: "rm MANAGER…", Short: "Delete managers; the stored data of their instances stays", Args: cli.Between(1, -1, "MANAGER…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, name := range args {

@@ -15,7 +15,7 @@ import (
 )
 
 func memoryCommand(a *kit.App) *cobra.Command {
-	return cli.Group("memory", "What agents remember", memoryWrite(a), memoryGet(a), memoryList(a), memoryRecall(a), memoryRemove(a))
+	return cli.Group("memory", "Memories of agents: write and search them", memoryWrite(a), memoryGet(a), memoryList(a), memoryRecall(a), memoryRemove(a))
 }
 
 func memoryWrite(a *kit.App) *cobra.Command {
@@ -51,13 +51,13 @@ written again becomes the most recent one.`,
 	flags.StringVar(&op.ID, "id", "", "its id (default: derived from the content)")
 	flags.StringVar(&op.Session, "session", "", "the session that it belongs to")
 	flags.StringVar(&op.Class, "class", agent.MemoryClasses[0], "episodic, semantic, procedural or working")
-	flags.StringVar(&op.Kind, "kind", agent.MemoryKindDefault, "a kind of your own")
-	flags.StringArrayVar(&op.Tags, "tag", nil, "a tag; may be repeated")
+	flags.StringVar(&op.Kind, "kind", agent.MemoryKindDefault, "kind of the memory: any name that you choose")
+	flags.StringArrayVar(&op.Tags, "tag", nil, "a tag; repeatable")
 	flags.StringVar(&op.Source, "source", "", "where it comes from")
 	flags.StringVar(&data, "data", "", "a JSON object, @FILE or -")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&embedding, "embedding", "", "a JSON array of numbers, @FILE or -")
-	flags.Var(&observed, "observed", "when it happened; now where absent")
+	flags.Var(&observed, "observed", "when the remembered event happened (default now)")
 	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd

@@ -21,13 +21,13 @@ func memoryRecall(a *kit.App) *cobra.Command {
 		Use: "recall AGENT [QUERY]", Short: "Search an agent's memories, best match first", Args: cli.Between(1, 2, "AGENT", "[QUERY]"),
 		Long: `recall searches an agent's memories. --mode sets how:
 
-  recent   the last written first; QUERY has no effect but must be there
-  query    by the flags below, in order of observation; takes no QUERY
+  recent   the last written first; QUERY is required, and has no effect
+  query    by the filters below, in order of observation; takes no QUERY
   text     by the words of QUERY, best first
   vector   by --embedding, nearest first; needs no QUERY
   hybrid   by both
 
-Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
+The default mode is recent if QUERY is given, and query otherwise.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			q.Agent, q.Filter.Since, q.Filter.Until = args[0], since.at, until.at
 			if len(args) > 1 {
@@ -46,17 +46,17 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&q.Mode, "mode", "", strings.Join(agent.RecallModes, ", "))
-	flags.StringVar(&q.Session, "session", "", "the session that asks")
-	flags.StringVar(&q.Within, "within", "", "agent: its memories and those of no session; session: its own; all: any")
-	flags.Uint64Var(&q.Limit, "limit", 0, "memories; 0 means 5, in mode query 20")
-	flags.StringArrayVar(&q.Filter.Classes, "class", nil, "only of this class; may be repeated")
-	flags.StringArrayVar(&q.Filter.Kinds, "kind", nil, "only of this kind; may be repeated")
-	flags.StringArrayVar(&q.Filter.TagsAny, "tag", nil, "only with this tag, or another one named; may be repeated")
-	flags.StringArrayVar(&q.Filter.TagsAll, "with-tag", nil, "only with this tag and all others named; may be repeated")
-	flags.StringVar(&q.Filter.Contains, "contains", "", "mode query: only with this text, in any case")
-	flags.Var(&since, "since", "only observed then or later")
-	flags.Var(&until, "until", "only observed then or earlier")
-	flags.BoolVar(&q.Ascending, "oldest-first", false, "mode query: the oldest observation first")
+	flags.StringVar(&q.Session, "session", "", "the session to which --within refers")
+	flags.StringVar(&q.Within, "within", "", "agent: memories of no session, and of --session; session: memories of --session only; all: memories of all sessions (default agent; in mode query, all)")
+	flags.Uint64Var(&q.Limit, "limit", 0, "maximum memories to return; 0 means 5, in mode query 20")
+	flags.StringArrayVar(&q.Filter.Classes, "class", nil, "only memories of this class; repeatable: any of them")
+	flags.StringArrayVar(&q.Filter.Kinds, "kind", nil, "only memories of this kind; repeatable: any of them")
+	flags.StringArrayVar(&q.Filter.TagsAny, "tag", nil, "only memories with this tag; repeatable: at least one of them")
+	flags.StringArrayVar(&q.Filter.TagsAll, "with-tag", nil, "only memories with this tag; repeatable: all of them")
+	flags.StringVar(&q.Filter.Contains, "contains", "", "mode query: only memories with this text; ignores case")
+	flags.Var(&since, "since", "only memories observed at this time or later: RFC 3339, or Unix ms")
+	flags.Var(&until, "until", "only memories observed at this time or earlier: RFC 3339, or Unix ms")
+	flags.BoolVar(&q.Ascending, "oldest-first", false, "mode query: oldest observation first")
 	flags.StringVar(&embedding, "embedding", "", "modes vector and hybrid: a JSON array of numbers, @FILE or -")
 	return cmd
 }
@@ -96,7 +96,7 @@ func (i *instant) Set(text string) error {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return cli.Usagef("%q is no moment: write it as 2026-01-31T08:00:00Z, or in Unix milliseconds", text)
+		return cli.Usagef("%q is not a time: use a form such as 2026-01-31T08:00:00Z, or Unix milliseconds", text)
 	}
 	ms := t.UnixMilli()
 	i.at = &ms

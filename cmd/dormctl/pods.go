@@ -17,7 +17,7 @@ import (
 )
 
 func podsCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", podsGet(a), podsShow(a), podsNodes(a), podsEnsure(a),
+	cmd := cli.Group("pods", "Pods: groups of instances, with a topology", podsGet(a), podsShow(a), podsNodes(a), podsEnsure(a),
 		podsReconcile(a), podsMutate(a), podsHibernate(a), podsFork(a))
 	cmd.Long = `A pod is an instance with a topology of other instances, its nodes: which node owns
 which, and which depends on which. Getting a pod starts its eager nodes in waves. A
@@ -55,15 +55,15 @@ func podsGet(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&topology, "topology", "", "of a new pod: a JSON object, @FILE or - for stdin; its manager's metadata may have one")
-	cmd.Flags().StringVar(&initial, "initial-state", "", "of a new pod: a JSON object, @FILE or - for stdin")
+	cmd.Flags().StringVar(&topology, "topology", "", "topology of a new pod: a JSON object, @FILE or - for stdin (default: from the manager's metadata)")
+	cmd.Flags().StringVar(&initial, "initial-state", "", "initial state of a new pod: a JSON object, @FILE or - for stdin")
 	return cmd
 }
 
 func podsEnsure(a *kit.App) *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after the nodes that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
+		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after the nodes that it depends on", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
@@ -75,13 +75,13 @@ func podsEnsure(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&initial, "initial-state", "", "what that node alone begins with where it is fresh: a JSON object, @FILE or - for stdin")
+	cmd.Flags().StringVar(&initial, "initial-state", "", "initial state of the node if it has no checkpoint: a JSON object, @FILE or - for stdin")
 	return cmd
 }
 
 func podsReconcile(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "reconcile MANAGER KEY [NODE...]", Short: "Start nodes, the eager ones where none is named, and adopt those that are awake",
+		Use: "reconcile MANAGER KEY [NODE...]", Short: "Start the named nodes, by default the eager ones, and adopt nodes that are awake",
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
@@ -94,7 +94,7 @@ func podsReconcile(a *kit.App) *cobra.Command {
 
 func podsNodes(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "nodes MANAGER KEY", Short: "Show how a pod's nodes stand; wakes none", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "nodes MANAGER KEY", Short: "Show the status of a pod's nodes, without waking them", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				shots, err := pods.Nodes(ctx, ref)
@@ -113,7 +113,7 @@ func podsNodes(a *kit.App) *cobra.Command {
 
 func podsShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored, without waking it", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				view, err := pods.Lookup(ctx, ref)
@@ -223,7 +223,7 @@ func printReconciled(a *kit.App, r pod.Reconciled, err error) error {
 	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
 		return err
 	}
-	g := cli.Grid{Head: []string{"wave", "node", "is", "under"}}
+	g := cli.Grid{Head: []string{"wave", "node", "status", "parent"}}
 	for n, wave := range r.Waves {
 		for _, name := range wave {
 			is, under := "pending", ""

@@ -30,27 +30,27 @@ type policyFlag struct {
 const historyAge = "history-age"
 
 var policyNumbers = []policyFlag{
-	{"history", "checkpoints kept per key, the current one included; 0 means the default", func(p *agent.Policy) *uint64 { return &p.History }},
-	{"keys-max", "keys it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.KeysMax }},
-	{"bytes-max", "bytes it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.BytesMax }},
-	{"memories-max", "memories that one agent may have; 0 means the default", func(p *agent.Policy) *uint64 { return &p.MemoriesMax }},
-	{"memory-bytes-max", "bytes that one agent's memories may take; 0 means the default", func(p *agent.Policy) *uint64 { return &p.MemoryBytesMax }},
-	{"changes-max", "changes that its feed goes back, at least; 0 means the default", func(p *agent.Policy) *uint64 { return &p.ChangesMax }},
-	{"agents-max", "agents it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.AgentsMax }},
-	{"threads-max", "threads it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.ThreadsMax }},
-	{"entries-max", "entries its threads may hold together; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.EntriesMax }},
-	{"timers-max", "timers it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.TimersMax }},
-	{"requests-per-second", "requests a second on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.RequestsPerSecond }},
-	{"bytes-per-second", "bytes of requests and answers a second on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.BytesPerSecond }},
-	{"watches-max", "watches at once on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.WatchesMax }},
-	{"awake-max", "instances awake at once in one process; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.AwakeMax }},
+	{"history", "checkpoints kept per key, including the current one; 0 means the default", func(p *agent.Policy) *uint64 { return &p.History }},
+	{"keys-max", "maximum keys of the scope; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.KeysMax }},
+	{"bytes-max", "maximum bytes of the scope; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.BytesMax }},
+	{"memories-max", "maximum memories of one agent; 0 means the default", func(p *agent.Policy) *uint64 { return &p.MemoriesMax }},
+	{"memory-bytes-max", "maximum bytes of one agent's memories; 0 means the default", func(p *agent.Policy) *uint64 { return &p.MemoryBytesMax }},
+	{"changes-max", "minimum changes kept in the scope's feed; 0 means the default", func(p *agent.Policy) *uint64 { return &p.ChangesMax }},
+	{"agents-max", "maximum agents of the scope; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.AgentsMax }},
+	{"threads-max", "maximum threads of the scope; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.ThreadsMax }},
+	{"entries-max", "maximum entries of all threads together; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.EntriesMax }},
+	{"timers-max", "maximum timers of the scope; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.TimersMax }},
+	{"requests-per-second", "maximum requests per second on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.RequestsPerSecond }},
+	{"bytes-per-second", "maximum bytes of requests and answers per second on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.BytesPerSecond }},
+	{"watches-max", "maximum concurrent watches on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.WatchesMax }},
+	{"awake-max", "maximum awake instances in one process; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.AwakeMax }},
 }
 
 func (f *policyFlags) register(flags *pflag.FlagSet) {
 	for _, n := range policyNumbers {
 		flags.Uint64Var(n.member(&f.named), n.name, 0, n.usage)
 	}
-	flags.DurationVar(&f.historyAge, historyAge, 0, "how long a checkpoint is kept after another one took its place; 0 means any time")
+	flags.DurationVar(&f.historyAge, historyAge, 0, "how long a checkpoint is kept after it was replaced; 0 means no limit")
 }
 
 // merge returns the stored policy with what the flags name changed.
@@ -69,7 +69,7 @@ func (f *policyFlags) merge(flags *pflag.FlagSet, stored agent.Policy) agent.Pol
 // valid refuses an age that is none in milliseconds, which would mean no limit.
 func (f *policyFlags) valid() error {
 	if f.historyAge != 0 && f.historyAge < time.Millisecond {
-		return cli.Usagef("--%s is %v: give at least 1ms, such as 720h, or 0 for any time", historyAge, f.historyAge)
+		return cli.Usagef("--%s is %v: give at least 1ms, such as 720h, or 0 for no limit", historyAge, f.historyAge)
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func scopesSet(a *kit.App) *cobra.Command {
 	var policy policyFlags
 	var useDefault bool
 	cmd := &cobra.Command{
-		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
-		Long: "put changes the named parts of the policy and keeps the others. It creates the scope if it does not exist.\n" +
+		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set the policy of a scope: retention and limits", Args: cli.Exactly("SCOPE"),
+		Long: "put changes the settings that flags name, and keeps the others. It creates the scope if it does not exist.\n" +
 			"A scope without a policy of its own has the default policy: see dormctl scopes default.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := policy.valid(); err != nil {
@@ -139,8 +139,8 @@ func putScope(ctx context.Context, a *kit.App, s kit.Store, op *agent.PutScope) 
 func scopesDefault(a *kit.App) *cobra.Command {
 	var policy policyFlags
 	cmd := &cobra.Command{
-		Use: "default", Short: "Show or set the policy of scopes that have none of their own", Args: cli.Exactly(),
-		Long: "default shows the default policy. With flags it changes the named parts, and keeps the others.\n" +
+		Use: "default", Short: "Show or set the default policy", Args: cli.Exactly(),
+		Long: "default shows the default policy. With flags it changes the settings that they name, and keeps the others.\n" +
 			"The policy applies at once to each scope without a policy of its own.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := policy.valid(); err != nil {
@@ -184,7 +184,7 @@ func age(ms uint64) string {
 
 func scopesShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "show SCOPE", Short: "Show what a scope uses of each of its limits", Args: cli.Exactly("SCOPE"),
+		Use: "show SCOPE", Short: "Show the usage of each limit of a scope", Args: cli.Exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			return kit.Show(a, cmd, &agent.GetScope{}, func(found *agent.Scope) error {

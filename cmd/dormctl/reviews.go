@@ -10,9 +10,9 @@ import (
 )
 
 func reviewsCommand(a *kit.App) *cobra.Command {
-	return cli.Group("reviews", "What agents wait for people to decide", reviewsList(a), reviewsShow(a),
-		reviewsDecide(a, agent.DecideApprove, "Let the operation be called"),
-		reviewsDecide(a, agent.DecideDeny, "Forbid the operation"), reviewsEdit(a))
+	return cli.Group("reviews", "Reviews: operations that wait for a person's decision", reviewsList(a), reviewsShow(a),
+		reviewsDecide(a, agent.DecideApprove, "Approve the operation"),
+		reviewsDecide(a, agent.DecideDeny, "Deny the operation"), reviewsEdit(a))
 }
 
 func reviewsList(a *kit.App) *cobra.Command {
@@ -20,7 +20,7 @@ func reviewsList(a *kit.App) *cobra.Command {
 	var before instant
 	list := &agent.ListReviews{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List reviews by deadline, those without one last; a session's in the order in which they were asked for", Args: cli.Exactly(),
+		Use: "ls", Short: "List reviews by deadline, or the reviews of a session in order of request", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list.Page = agent.Page{After: page.After, Limit: page.Limit}
 			if before.at != nil {
@@ -33,9 +33,9 @@ func reviewsList(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "pending, approved, denied, edited, expired or withdrawn; pending where absent, of a session any")
-	cmd.Flags().Var(&before, "before", "only those whose deadline comes earlier")
-	cmd.Flags().StringVar(&list.Assignee, "assignee", "", "only theirs")
+	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "pending, approved, denied, edited, expired or withdrawn (default pending; with --session, any)")
+	cmd.Flags().Var(&before, "before", "only reviews with an earlier deadline: RFC 3339, or Unix ms")
+	cmd.Flags().StringVar(&list.Assignee, "assignee", "", "only reviews of this assignee")
 	cmd.Flags().StringVar(&list.Session, "session", "", "only those of this session")
 	page.DefineUnprefixed(cmd)
 	return cmd
@@ -51,7 +51,7 @@ func reviewsGrid(reviews []agent.Review) cli.Grid {
 
 func reviewsShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: cli.Exactly("REVIEW"),
+		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review", Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return kit.Show(a, cmd, &agent.GetReview{Review: args[0]}, func(found *agent.Review) error {
 				return printReview(a, *found)
@@ -112,8 +112,8 @@ func reviewsDecide(a *kit.App, decision agent.ReviewDecision, short string) *cob
 func reviewsEdit(a *kit.App) *cobra.Command {
 	op := &agent.DecideReview{Decision: agent.DecideEdit}
 	cmd := &cobra.Command{
-		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Let the operation be called with other arguments", Args: cli.Exactly("REVIEW", "ARGUMENTS"),
-		Long: "edit lets the operation be called with ARGUMENTS instead: a JSON object, @FILE, or - for stdin.",
+		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Approve the operation with other arguments", Args: cli.Exactly("REVIEW", "ARGUMENTS"),
+		Long: "edit approves the operation with ARGUMENTS instead of the requested ones: a JSON object, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Review = args[0]
 			if op.Arguments, err = a.ObjectArg("arguments", args[1]); err != nil {
@@ -127,9 +127,9 @@ func reviewsEdit(a *kit.App) *cobra.Command {
 }
 
 func decideFlags(cmd *cobra.Command, op *agent.DecideReview) {
-	cmd.Flags().StringVar(&op.By, "by", "", "who decides")
-	cmd.Flags().StringVar(&op.Note, "note", "", "a word to go with it")
-	cmd.Flags().StringVar(&op.InterruptID, "interrupt", "", "only where the review is of this interrupt")
+	cmd.Flags().StringVar(&op.By, "by", "", "name of the person or principal who decides")
+	cmd.Flags().StringVar(&op.Note, "note", "", "comment that is stored with the decision")
+	cmd.Flags().StringVar(&op.InterruptID, "interrupt", "", "decide only if the review belongs to this interrupt")
 }
 
 // decide answers a review and shows it.

@@ -13,7 +13,7 @@ import (
 )
 
 func scopesCommand(a *kit.App) *cobra.Command {
-	return cli.Group("scopes", "Tenants' keyspaces", scopesList(a), scopesGet(a), scopesShow(a), scopesSet(a), scopesIndex(a), scopesDefault(a), scopesRemove(a))
+	return cli.Group("scopes", "Scopes: separate keyspaces, with their policies and usage", scopesList(a), scopesGet(a), scopesShow(a), scopesSet(a), scopesIndex(a), scopesDefault(a), scopesRemove(a))
 }
 
 func scopesList(a *kit.App) *cobra.Command {
@@ -45,7 +45,7 @@ func bound(n uint64) string {
 
 func scopesGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: cli.Exactly("SCOPE"),
+		Use: "get SCOPE", Short: "Show a scope's usage and limits", Args: cli.Exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			return kit.Show(a, cmd, &agent.GetScope{}, func(found *agent.Scope) error {
@@ -58,7 +58,7 @@ func scopesGet(a *kit.App) *cobra.Command {
 func scopesIndex(a *kit.App) *cobra.Command {
 	var none bool
 	cmd := &cobra.Command{
-		Use: "index SCOPE [KEY...]", Short: "Show or declare the keys of metadata that lists may select by", Args: cli.Between(1, -1, "SCOPE [KEY...]"),
+		Use: "index SCOPE [KEY...]", Short: "Show or declare the metadata keys that lists can filter by", Args: cli.Between(1, -1, "SCOPE [KEY...]"),
 		Long: fmt.Sprintf(`index declares the members of metadata by which values, checkpoints and sessions are listed
 with --metadata: at most %d. The keys replace those declared before, and cover all rows: until
 the rows from before are in the index, such lists are unavailable. Without KEY it shows the keys.`, agent.MetadataKeysMax),
@@ -90,7 +90,7 @@ the rows from before are in the index, such lists are unavailable. Without KEY i
 func scopesRemove(a *kit.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: cli.Exactly("SCOPE"),
+		Use: "rm SCOPE", Short: "Delete a scope and all of its data, permanently", Args: cli.Exactly("SCOPE"),
 		Long: `rm deletes a scope with everything in it: checkpoints, threads, memories, sessions,
 conversations, files, values, managers, timers and its policy. It cannot be undone:
 on a terminal it shows what it deletes and asks; elsewhere it needs --yes.`,

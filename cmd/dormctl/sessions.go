@@ -13,7 +13,7 @@ import (
 )
 
 func sessionsCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("sessions", "Conversations that outlive their runners",
+	cmd := cli.Group("sessions", "Sessions: turns of conversations under leases",
 		sessionsStart(a), sessionsGet(a), sessionsReplay(a), sessionsList(a), sessionsClaim(a), sessionsResume(a), sessionsRecover(a),
 		sessionsCheckpoint(a), sessionsCommit(a), sessionsRenew(a), sessionsCancel(a), sessionsFork(a), sessionsSnapshot(a), sessionsRemove(a))
 	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
@@ -29,7 +29,7 @@ func sessionsStart(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var spec, metadata, environment string
 	cmd := &cobra.Command{
-		Use: "start SESSION --agent AGENT", Short: "Create a session, or with --if-revision write over one without a lease", Args: cli.Exactly("SESSION"),
+		Use: "start SESSION --agent AGENT", Short: "Create a session, or with --if-revision overwrite one that has no lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
 			if op.Spec, err = a.OptionalObject("spec", spec); err != nil {
@@ -49,19 +49,19 @@ func sessionsStart(a *kit.App) *cobra.Command {
 	flags.StringVar(&spec, "spec", "", "a JSON object, @FILE or -")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -")
-	flags.StringVar((*string)(&op.Mode), "mode", "", "lease or classic, which has no leases; lease, or what it was, where absent")
-	flags.StringVar((*string)(&op.Busy), "busy", "", "what becomes of a claim while a turn runs: reject (the default), enqueue, interrupt or rollback")
+	flags.StringVar((*string)(&op.Mode), "mode", "", "lease, or classic (turns have no leases) (default: lease for a new session, otherwise unchanged)")
+	flags.StringVar((*string)(&op.Busy), "busy", "", "what a claim does while a turn runs: reject (the default), enqueue, interrupt or rollback")
 	flags.Uint64Var(&op.QueueMax, "queue-max", 0, fmt.Sprintf("claims that may wait; 0 means %d", agent.SessionQueueDefault))
-	flags.StringVar(&op.Thread, "thread", "", "where decisions and rollbacks are recorded")
-	flags.StringVar(&op.Checkpoint, "checkpoint", "", "the checkpoint that a rollback puts back")
-	flags.StringVar((*string)(&op.Status), "status", "", "new, hibernated, finished, error or cancelled; new, or what it was, where absent")
+	flags.StringVar(&op.Thread, "thread", "", "thread in which decisions and rollbacks are recorded")
+	flags.StringVar(&op.Checkpoint, "checkpoint", "", "checkpoint that a rollback restores")
+	flags.StringVar((*string)(&op.Status), "status", "", "new, hibernated, finished, error or cancelled (default: new for a new session, otherwise unchanged)")
 	guard.Define(cmd, true)
 	return cmd
 }
 
 func sessionsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: cli.Exactly("SESSION"),
+		Use: "get SESSION", Short: "Show a session with its requests, snapshots, queue and reviews", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return kit.Show(a, cmd, &agent.GetSession{Session: args[0]}, func(found *agent.Session) error {
 				return printSession(a, found)
@@ -125,7 +125,8 @@ func sessionGrid(r agent.SessionRow) cli.Grid {
 	g.Add("status", statusCell(r))
 	g.Add("agent", r.Agent)
 	g.Add("revision", cli.Number(r.Revision))
-	g.Add("mode, busy", string(r.Mode)+", "+string(r.Busy))
+	g.Add("mode", string(r.Mode))
+	g.Add("busy policy", string(r.Busy))
 	g.Add("request", cli.OrDash(r.RequestID))
 	if l := r.Lease; l != nil {
 		g.Add("lease", l.LeaseID)
@@ -140,7 +141,7 @@ func sessionGrid(r agent.SessionRow) cli.Grid {
 
 func statusCell(r agent.SessionRow) string {
 	if r.Recoverable {
-		return string(r.Status) + ", to be recovered"
+		return string(r.Status) + " (recoverable)"
 	}
 	return string(r.Status)
 }
@@ -149,7 +150,7 @@ func sessionsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	list := &agent.ListSessions{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List sessions: all, or by one of status, owner, agent and whether they are to be recovered", Args: cli.Exactly(),
+		Use: "ls", Short: "List sessions: all, or those that match one filter", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list.Page = page.Page()
 			return kit.Show(a, cmd, list, func(found *agent.SessionList) error {
@@ -178,13 +179,13 @@ func sessionsFork(a *kit.App) *cobra.Command {
 	op := &agent.ForkSession{}
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "fork SESSION NEW", Short: "Make another session of one that does not run", Args: cli.Exactly("SESSION", "NEW"),
+		Use: "fork SESSION NEW", Short: "Copy a session that is not running to a new session", Args: cli.Exactly("SESSION", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session, op.NewSession, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
 			return changeSession(a, cmd, op)
 		},
 	}
-	cmd.Flags().StringVar(&op.Snapshot, "snapshot", "", "where it goes on; the newest where absent")
+	cmd.Flags().StringVar(&op.Snapshot, "snapshot", "", "snapshot at which the new session continues (default: the newest)")
 	guard.Define(cmd, true)
 	return cmd
 }
@@ -201,9 +202,9 @@ func changeSession(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return kit.Change(a, cmd, op, func(changed *agent.SessionResult) error {
 		g := sessionGrid(changed.Session)
 		if r := changed.Recovery; r != nil && r.Resume != "" {
-			g.Add("goes on", "from snapshot "+r.Resume)
+			g.Add("continues", "from snapshot "+r.Resume)
 		} else if r != nil {
-			g.Add("goes on", "from the beginning, with request "+r.Restart)
+			g.Add("continues", "from the beginning, with request "+r.Restart)
 		}
 		if changed.Queued > 0 {
 			g.Add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))

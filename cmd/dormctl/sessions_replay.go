@@ -19,7 +19,7 @@ import (
 func sessionsReplay(a *kit.App) *cobra.Command {
 	var tail uint64
 	cmd := &cobra.Command{
-		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: cli.Exactly("SESSION"),
+		Use: "replay SESSION", Short: "Show the history of a session as one timeline", Args: cli.Exactly("SESSION"),
 		Long: `replay shows a session as one timeline: its requests, the entries of its thread,
 snapshots, reviews and checkpoints. It executes nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,13 +33,13 @@ snapshots, reviews and checkpoints. It executes nothing.`,
 			})
 		},
 	}
-	cmd.Flags().Uint64Var(&tail, "tail", 0, "only the last so many entries of the thread; 0 means all")
+	cmd.Flags().Uint64Var(&tail, "tail", 0, "show only this many of the thread's last entries; 0 means all")
 	return cmd
 }
 
 // replayGrid is the timeline for people, and below it how the session stands.
 func replayGrid(r *replay.Replay) cli.Grid {
-	g := cli.Grid{Head: []string{"at", "seq", "what", "who", "said"}}
+	g := cli.Grid{Head: []string{"at", "seq", "event", "by", "content"}}
 	for _, e := range r.Timeline {
 		seq := "-"
 		if e.Seq != nil {

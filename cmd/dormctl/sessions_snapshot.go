@@ -74,7 +74,7 @@ func snapshotSign(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&id, "snapshot", "", "which of the session's; the newest where absent")
+	cmd.Flags().StringVar(&id, "snapshot", "", "id of the snapshot (default: the newest)")
 	keys.define(cmd)
 	return cmd
 }
@@ -95,7 +95,7 @@ func snapshotOf(s *agent.Session, id string) (*agent.SessionSnapshot, error) {
 func snapshotVerify(a *kit.App) *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
-		Use: "verify STRING --signing-key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: cli.Exactly("STRING"),
+		Use: "verify STRING --signing-key ID=FILE", Short: "Verify that a string was signed with one of the keys and was not changed", Args: cli.Exactly("STRING"),
 		Long: "verify exits with 0 where it is, and says why not otherwise. STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			snapshot, err := openSnapshot(a, &keys, args[0])
@@ -141,7 +141,7 @@ type portableDoc struct {
 func snapshotShow(a *kit.App) *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
-		Use: "show STRING --signing-key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: cli.Exactly("STRING"),
+		Use: "show STRING --signing-key ID=FILE", Short: "Verify a signed string, and show its content", Args: cli.Exactly("STRING"),
 		Long: "STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := openSnapshot(a, &keys, args[0])

@@ -16,14 +16,14 @@ import (
 // runnerFlags adds --owner and --ttl of a turn's lease to cmd.
 func runnerFlags(cmd *cobra.Command, owner *string, ttl *time.Duration) {
 	cmd.Flags().StringVar(owner, "owner", "", "owner of the lease")
-	cmd.Flags().DurationVar(ttl, "ttl", agent.ClaimTTLDefault, "how long, unless the lease is renewed")
+	cmd.Flags().DurationVar(ttl, "ttl", agent.ClaimTTLDefault, "the lease expires after this time unless it is renewed")
 }
 
 // underFlags name the lease that a turn runs under. In classic mode there is
 // none.
 func underFlags(cmd *cobra.Command, lease, owner *string) {
-	cmd.Flags().StringVar(lease, "lease", "", "the lease that claiming gave")
-	cmd.Flags().StringVar(owner, "owner", "", "who has it")
+	cmd.Flags().StringVar(lease, "lease", "", "id of the lease, as claim, recover or resume printed it")
+	cmd.Flags().StringVar(owner, "owner", "", "owner of the lease")
 }
 
 // valueArg is a flag that holds any JSON value; empty means absent.
@@ -121,16 +121,16 @@ request that has waited longest.`,
 		},
 	}
 	runnerFlags(cmd, &op.Owner, &op.TTL)
-	cmd.Flags().StringVar(&request, "request", "", "the id of the request that the turn is to answer")
-	cmd.Flags().StringVar(&input, "input", "", "what it asks: any JSON value, @FILE or -")
-	cmd.Flags().StringVar(&metadata, "metadata", "", "of the request: a JSON object, @FILE or -")
-	cmd.Flags().Uint64Var(&revision, "conversation-revision", 0, "of the conversation that the request was written for")
+	cmd.Flags().StringVar(&request, "request", "", "id of the request that the turn answers")
+	cmd.Flags().StringVar(&input, "input", "", "input of the request: any JSON value, @FILE or -")
+	cmd.Flags().StringVar(&metadata, "metadata", "", "metadata of the request: a JSON object, @FILE or -")
+	cmd.Flags().Uint64Var(&revision, "conversation-revision", 0, "revision of the conversation on which the request is based: another one refuses the claim")
 	return cmd
 }
 
 func sessionsResume(a *kit.App) *cobra.Command {
 	op := &agent.ResumeSession{}
-	return takeTurnCommand(a, "resume", "Take a turn up again that hibernates or waits", op, &op.Session, &op.Owner, &op.TTL)
+	return takeTurnCommand(a, "resume", "Continue a turn that hibernates or waits, under a new lease", op, &op.Session, &op.Owner, &op.TTL)
 }
 
 // takeTurnCommand commits op, which takes a turn of the session that the argument names.
@@ -156,7 +156,7 @@ func sessionsCheckpoint(a *kit.App) *cobra.Command {
 	var state, metadata, reviews string
 	cmd := &cobra.Command{
 		Use:   "checkpoint SESSION --lease LEASE --owner OWNER --snapshot ID --phase PHASE",
-		Short: "Keep where a turn stands, and renew its lease", Args: cli.Exactly("SESSION"),
+		Short: "Save a snapshot of the running turn, and renew its lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session = args[0]
 			if op.Snapshot.TurnState, err = a.OptionalObject("turn-state", state); err != nil {
@@ -173,13 +173,13 @@ func sessionsCheckpoint(a *kit.App) *cobra.Command {
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)
 	flags := cmd.Flags()
-	flags.DurationVar(&op.TTL, "ttl", 0, "of the lease from now on; 0 means as before")
-	flags.StringVar(&op.Snapshot.ID, "snapshot", "", "the snapshot's id: one that is there is replaced")
-	flags.StringVar((*string)(&op.Snapshot.Cursor.Phase), "phase", "", "start, after_prompt, before_effect, review or wait")
-	flags.Uint64Var(&op.Snapshot.Cursor.LoopIndex, "loop", 0, "which round of the turn it is")
+	flags.DurationVar(&op.TTL, "ttl", 0, "new ttl of the lease; 0 keeps the current one")
+	flags.StringVar(&op.Snapshot.ID, "snapshot", "", "id of the snapshot; a snapshot with this id is replaced")
+	flags.StringVar((*string)(&op.Snapshot.Cursor.Phase), "phase", "", "step of the turn: start, after_prompt, before_effect, review or wait")
+	flags.Uint64Var(&op.Snapshot.Cursor.LoopIndex, "loop", 0, "number of the turn's loop iteration")
 	flags.StringVar(&state, "turn-state", "", "a JSON object, @FILE or -")
-	flags.StringVar(&metadata, "metadata", "", "of the snapshot: a JSON object, @FILE or -")
-	flags.StringVar(&reviews, "reviews", "", "what to ask people: a JSON array of reviews, @FILE or -")
+	flags.StringVar(&metadata, "metadata", "", "metadata of the snapshot: a JSON object, @FILE or -")
+	flags.StringVar(&reviews, "reviews", "", "reviews to request: a JSON array, @FILE or -")
 	return cmd
 }
 
@@ -187,7 +187,7 @@ func sessionsCommit(a *kit.App) *cobra.Command {
 	op := &agent.CommitSession{}
 	var result, failure, environment, conversation, kept, reviews string
 	cmd := &cobra.Command{
-		Use: "commit SESSION --lease LEASE --owner OWNER --status STATUS", Short: "End a turn, and its lease", Args: cli.Exactly("SESSION"),
+		Use: "commit SESSION --lease LEASE --owner OWNER --status STATUS", Short: "End a turn and its lease, and store the outcome", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session = args[0]
 			if op.Result, err = valueArg(a, "result", result); err != nil {
@@ -218,24 +218,24 @@ func sessionsCommit(a *kit.App) *cobra.Command {
 	flags.StringVar((*string)(&op.Status), "status", "", "finished, error, cancelled, hibernated or waiting")
 	flags.StringVar(&result, "result", "", "any JSON value, @FILE or -")
 	flags.StringVar(&failure, "error", "", "any JSON value, @FILE or -")
-	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -; what is there stays where absent")
-	flags.StringVar(&conversation, "conversation", "", "a JSON object, @FILE or -; what is there stays where absent")
-	flags.StringVar(&kept, "snapshots", "", "where the turn can go on: a JSON array, @FILE or -")
-	flags.StringVar(&reviews, "reviews", "", "what to ask people: a JSON array of reviews, @FILE or -")
+	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or - (default: unchanged)")
+	flags.StringVar(&conversation, "conversation", "", "a JSON object, @FILE or - (default: unchanged)")
+	flags.StringVar(&kept, "snapshots", "", "snapshots from which the turn can continue: a JSON array, @FILE or -")
+	flags.StringVar(&reviews, "reviews", "", "reviews to request: a JSON array, @FILE or -")
 	return cmd
 }
 
 func sessionsRenew(a *kit.App) *cobra.Command {
 	op := &agent.RenewSession{}
 	cmd := &cobra.Command{
-		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Give a lease its full ttl again", Args: cli.Exactly("SESSION"),
+		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Renew a lease: restart its ttl", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
 			return changeSession(a, cmd, op)
 		},
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)
-	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long from now on; 0 means as before")
+	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "new ttl; 0 keeps the current one")
 	return cmd
 }
 
@@ -244,7 +244,7 @@ func sessionsCancel(a *kit.App) *cobra.Command {
 	var reason string
 	var revision uint64
 	cmd := &cobra.Command{
-		Use: "cancel SESSION", Short: "End whatever a session does: its turn, its queue, its reviews", Args: cli.Exactly("SESSION"),
+		Use: "cancel SESSION", Short: "Cancel a session: end its turn, and drop its queue and pending reviews", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session, op.IfRevision = args[0], kit.Optional(cmd, "if-revision", &revision)
 			if op.Reason, err = valueArg(a, "reason", reason); err != nil {
@@ -254,7 +254,7 @@ func sessionsCancel(a *kit.App) *cobra.Command {
 		},
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)
-	cmd.Flags().StringVar(&reason, "reason", "", "kept as the session's error: any JSON value, @FILE or -")
+	cmd.Flags().StringVar(&reason, "reason", "", "stored as the session's error: any JSON value, @FILE or -")
 	cmd.Flags().Uint64Var(&revision, "if-revision", 0, "only at this revision")
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func threadsCommand(a *kit.App) *cobra.Command {
-	return cli.Group("threads", "Append-only journals",
+	return cli.Group("threads", "Threads: append-only logs of entries",
 		threadsAppend(a), threadsGet(a), threadsLoad(a), threadsBytes(a), threadsTail(a), threadsWatch(a), threadsFork(a),
 		threadsCompact(a), threadsVerify(a), threadsList(a), threadsRemove(a))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func timersCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", timersList(a), timersGet(a), timersSet(a), timersRemove(a))
+	cmd := cli.Group("timers", "Timers: signals to instances, once or on a cron schedule", timersList(a), timersGet(a), timersSet(a), timersRemove(a))
 	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: the commit of the
 turn that an occurrence causes acknowledges the occurrence. Failed attempts are
 retried with growing delays; then the timer is parked until it is set again.`
@@ -30,7 +30,7 @@ func timersList(a *kit.App) *cobra.Command {
 				q.Key = args[1]
 			}
 			return kit.Show(a, cmd, q, func(list *agent.TimerList) error {
-				g := cli.Grid{Head: []string{"key", "timer", "plan", "next", "attempts", "state"}, Note: kit.More(list.Next)}
+				g := cli.Grid{Head: []string{"key", "timer", "schedule", "next", "attempts", "state"}, Note: kit.More(list.Next)}
 				for i := range list.Items {
 					t := &list.Items[i]
 					g.Add(t.Key, t.ID, timerPlan(t), whenOrNever(t.Next), cli.Number(t.Attempts), timerState(t))
@@ -73,8 +73,11 @@ func timersSet(a *kit.App) *cobra.Command {
 				t.Next = instant.UnixMilli()
 			}
 			if cmd.Flags().Changed("in") {
-				if at != "" || in < 0 {
-					return cli.Usagef("--in is a duration from now on, such as 5m, in place of --at")
+				if at != "" {
+					return cli.Usagef("--in and --at exclude each other: give one of them")
+				}
+				if in < 0 {
+					return cli.Usagef("--in is %v: use a duration from now on, such as 5m", in)
 				}
 				t.Next = time.Now().Add(in).UnixMilli()
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 func valuesCommand(a *kit.App) *cobra.Command {
-	return cli.Group("values", "Opaque bytes under a key", valuesGet(a), valuesPut(a), valuesRemove(a), valuesList(a))
+	return cli.Group("values", "Values: bytes under a key", valuesGet(a), valuesPut(a), valuesRemove(a), valuesList(a))
 }
 
 func valuesGet(a *kit.App) *cobra.Command {

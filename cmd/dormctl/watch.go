@@ -15,7 +15,7 @@ import (
 func watchCommand(a *kit.App) *cobra.Command {
 	w := agent.Watch{Changes: true}
 	cmd := &cobra.Command{
-		Use: "watch [PREFIX]", Short: "Show every change in the scope, until interrupted", Args: cli.Between(0, 1, "PREFIX"),
+		Use: "watch [PREFIX]", Short: "Show every change in the scope, until interrupted", Args: cli.Between(0, 1, "[PREFIX]"),
 		Long: `watch shows the changes in the scope, one a line: the time, its place in the log, the path, and its
 revision (a thread's rev, a claim's epoch, a timer's generation) or that it is gone. PREFIX selects paths:
 threads/, threads/t1, sessions/, reviews/, memory/AGENT/, values/, checkpoints/, claims/, conversations/,

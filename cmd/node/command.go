@@ -11,14 +11,15 @@ import (
 	"dormouse/internal/version"
 )
 
-const long = `dormoused runs one node of Dormouse, the replicated home of AI agents' state.
+const long = `dormoused runs one node of Dormouse, the replicated store for the state of AI agents.
 
 Settings come from a YAML file (--config), from environment variables named
-DORMOUSE_SECTION__KEY (such as DORMOUSE_NODE__ID), and from flags; the later
-outdo the earlier. --print-config shows what they come to, as such a file.
+DORMOUSE_SECTION__KEY (such as DORMOUSE_NODE__ID), and from flags. Flags override
+environment variables, which override the file. --print-config prints the
+effective settings as a YAML file.
 
-SIGINT or SIGTERM stops the node in order; a second one ends it at once. The
-node stays a member: "dormctl leave" removes it for good.
+SIGINT or SIGTERM shuts the node down gracefully; a second one ends it at once.
+The node stays a member: "dormctl leave" removes it permanently.
 
 Exit codes:
 `

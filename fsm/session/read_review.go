@@ -27,12 +27,12 @@ func GetReview(r txn.Reader, q *agent.GetReview) (agent.Found, error) {
 	if row == nil {
 		return nil, txn.NotFound("review", q.Review)
 	}
-	review := shown(r, q.Review, row)
+	review := currentReview(r, q.Review, row)
 	return &review, nil
 }
 
-// shown returns a review at the view: an overdue one has expired, swept or not.
-func shown(r txn.Reader, id string, row *logpb.ReviewRow) agent.Review {
+// currentReview returns a review at the view: an overdue one has expired, swept or not.
+func currentReview(r txn.Reader, id string, row *logpb.ReviewRow) agent.Review {
 	review := command.DecodeReview(id, row)
 	if review.Status == agent.ReviewPending && txn.Expired(review.ExpiresAt, r.Progress.Wall) {
 		review.Status, review.DecidedAt = agent.ReviewExpired, review.ExpiresAt
@@ -88,7 +88,7 @@ func addReview(r txn.Reader, list *agent.ReviewList, id string, status agent.Rev
 	if gone, err := txn.SessionIDGone(r.Reader, r.Scope, row.Session, r.Progress.Wall); err != nil || gone {
 		return false, err
 	}
-	review := shown(r, id, row)
+	review := currentReview(r, id, row)
 	if status != "" && review.Status != status {
 		return false, nil
 	}

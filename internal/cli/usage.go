@@ -35,13 +35,13 @@ func Between(low, high int, names ...string) cobra.PositionalArgs {
 		if len(names) > 0 {
 			wanted = strings.Join(names, " ")
 		}
-		return Usagef("%s takes %s, not %s", cmd.CommandPath(), wanted, given(args))
+		return Usagef("%s takes %s, but got %s", cmd.CommandPath(), wanted, given(args))
 	}
 }
 
 func given(args []string) string {
 	if len(args) == 0 {
-		return "nothing"
+		return "no arguments"
 	}
 	return fmt.Sprintf("%q", args)
 }

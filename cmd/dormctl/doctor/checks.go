@@ -83,7 +83,7 @@ func checkQuorum(f *facts, found *findings) {
 	case voters == 0:
 		return
 	case margin < 0:
-		found.add(problem, "quorum", "", "start the nodes that are down; if they are lost for good, see docs/lost-majority.md",
+		found.add(problem, "quorum", "", "start the nodes that are down; if their data is lost, see docs/lost-majority.md",
 			"%d of %d voters answer, and %d are needed", up, voters, voters/2+1)
 	case margin == 0 && voters > 1:
 		found.add(problem, "quorum", "", "start the nodes that are down, or replace them",

@@ -46,7 +46,7 @@ wrong, 7 if there are warnings, and 8 if there are problems.`,
 				if err != nil {
 					return err
 				}
-				return tell(a, f, examine(f))
+				return printFindings(a, f, examine(f))
 			})
 		},
 	}
@@ -55,8 +55,8 @@ wrong, 7 if there are warnings, and 8 if there are problems.`,
 	return cmd
 }
 
-// tell prints the findings, and returns an error with the exit code of the worst.
-func tell(a *kit.App, f *facts, found findings) error {
+// printFindings prints the findings, and returns an error with the exit code of the worst.
+func printFindings(a *kit.App, f *facts, found findings) error {
 	r := report{ClusterID: f.Cluster.ClusterID, Time: f.At.UnixMilli(), Findings: append([]finding{}, found...)}
 	for _, n := range f.Nodes {
 		if !n.Member.Host {
@@ -66,7 +66,7 @@ func tell(a *kit.App, f *facts, found findings) error {
 	for _, c := range checks {
 		r.Checks = append(r.Checks, c.name)
 	}
-	g := cli.Grid{Head: []string{"severity", "check", "node", "what", "do"}}
+	g := cli.Grid{Head: []string{"severity", "check", "node", "finding", "action"}}
 	for _, one := range found {
 		g.Add(string(one.Severity), one.Check, cli.OrDash(one.Node), one.What, one.Do)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Add adds the commands of this package to root.
 func Add(root *cobra.Command, app *kit.App) {
-	tokens := cli.Group("tokens", "What callers may do: create, list, revoke and rotate tokens", create(app), list(app), revoke(app), rotate(app), secretCommand(app))
+	tokens := cli.Group("tokens", "Credentials of callers: create, list, revoke and rotate tokens", create(app), list(app), revoke(app), rotate(app), secretCommand(app))
 	tokens.Long = `A token gives its principal verbs on scopes, and verbs of the cluster. Its secret is
 shown once: the cluster stores a hash. Commits with a token are refused from the
 index on at which it was revoked.

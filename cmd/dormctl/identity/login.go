@@ -89,7 +89,7 @@ func ask(a *kit.App) (string, error) {
 
 func logout(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "logout", Short: "Forget the stored token of these endpoints; it stays valid", Args: cli.Exactly(),
+		Use: "logout", Short: "Delete the stored token of these endpoints; the token stays valid", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			endpoints, err := a.EndpointList()
 			if err != nil {
@@ -107,7 +107,7 @@ func logout(a *kit.App) *cobra.Command {
 
 func whoAmI(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show the principal of this caller, and what it may do", Args: cli.Exactly(),
+		Use: "whoami", Short: "Show the principal of this caller and its rights", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				who, err := s.WhoAmI(ctx)
@@ -124,7 +124,7 @@ func whoAmI(a *kit.App) *cobra.Command {
 				g.Add("principal", who.Name)
 				g.Add("token", cli.OrDash(who.TokenID))
 				for _, grant := range who.Grants {
-					g.Add("can", rights([]agent.Grant{grant}))
+					g.Add("grants", rights([]agent.Grant{grant}))
 				}
 				return a.Print(out, g)
 			})

@@ -109,7 +109,7 @@ func put(a *kit.App, cmd *cobra.Command, op agent.PutToken) error {
 		var g cli.Grid
 		g.Add("id", t.ID)
 		g.Add("principal", t.Principal)
-		g.Add("can", rights(t.Grants))
+		g.Add("grants", rights(t.Grants))
 		g.Add("expires", whenOrNever(t.ExpiresAt))
 		g.Add("token", secret)
 		g.Note = "the token is shown once: the cluster keeps a hash only"
@@ -150,7 +150,7 @@ func list(a *kit.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"token", "principal", "can", "created", "by", "expires", "last used"}, Note: kit.More(found.Next)}
+				g := cli.Grid{Head: []string{"token", "principal", "grants", "created", "by", "expires", "last used"}, Note: kit.More(found.Next)}
 				for _, t := range found.Items {
 					g.Add(t.ID, t.Principal, rights(t.Grants), cli.When(t.CreatedAt), cli.OrDash(t.CreatedBy), whenOrNever(t.ExpiresAt), lastUsed(t.LastUsed))
 				}
@@ -202,7 +202,7 @@ func revoke(a *kit.App) *cobra.Command {
 func rotate(a *kit.App) *cobra.Command {
 	var ttl span
 	cmd := &cobra.Command{
-		Use: "rotate PRINCIPAL", Short: "Create a second token with the rights of the first; revoke that one when no caller uses it", Args: cli.Exactly("PRINCIPAL"),
+		Use: "rotate PRINCIPAL", Short: "Create a second token for a principal, with the same rights; then revoke the first", Args: cli.Exactly("PRINCIPAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var newest *agent.Token
 			err := a.With(cmd, func(ctx context.Context, s kit.Store) (err error) {

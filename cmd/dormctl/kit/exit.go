@@ -126,8 +126,10 @@ func Facts(e *agent.Error) string {
 	case agent.CodeCompacted:
 		add("floor %d", e.Floor)
 	case agent.CodeFenced, agent.CodeAlreadyClaimed:
-		add("epoch %d", e.Epoch)
-		add("holder %q", e.Holder)
+		if e.Holder != "" {
+			add("epoch %d", e.Epoch)
+			add("holder %q", e.Holder)
+		}
 	default:
 	}
 	if e.State != "" && e.Epoch != 0 {
@@ -204,10 +206,16 @@ func (a *App) hint(err error) string {
 	case agent.CodeReadOnly:
 		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
 	case agent.CodeConflict, agent.CodeRevRegression:
+		if commit == nil {
+			return ""
+		}
 		return "another writer was first: load the thread again, and continue from the stored rev"
 	case agent.CodeRevisionMismatch:
 		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeMissingThread, agent.CodeThreadMismatch:
+		if commit != nil {
+			return "nothing was stored; append the entries first, and name the rev and head that dormctl threads get shows"
+		}
 		return "the checkpoint does not match its thread: dormctl agents repair KEY shows both and the choices"
 	case agent.CodeDuplicateEntry:
 		return "an entry with that id has other content: give the new one another id"

@@ -39,7 +39,7 @@ func (p *PageFlags) DefineRows(cmd *cobra.Command) {
 // DefineUnprefixed is Define without --prefix, for lists that are not in the order of
 // names.
 func (p *PageFlags) DefineUnprefixed(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.After, "after", "", "start after this one: the last one of the previous page")
+	cmd.Flags().StringVar(&p.After, "after", "", "start after this position: what the previous page shows for --after")
 	cmd.Flags().Uint64Var(&p.Limit, "limit", agent.ListLimitDefault, fmt.Sprintf("rows, at most %d", agent.ListLimitMax))
 }
 

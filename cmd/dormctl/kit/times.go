@@ -27,7 +27,7 @@ func timesFlags(cmd *cobra.Command, since, until *instant, done string) {
 
 // DescFlag adds --desc to cmd.
 func DescFlag(cmd *cobra.Command, desc *bool) {
-	cmd.Flags().BoolVar(desc, "desc", false, "the last first")
+	cmd.Flags().BoolVar(desc, "desc", false, "in descending order")
 }
 
 // OrderOf returns the order that --desc selects.

@@ -43,7 +43,7 @@ const (
 )
 
 func certsCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("certs", "Certificates for nodes and clients, from an authority of your own", certsInit(a), certsNode(a), certsClient(a))
+	cmd := cli.Group("certs", "Certificates for nodes and clients: create a CA and sign them", certsInit(a), certsNode(a), certsClient(a))
 	cmd.Long = `certs creates a certificate authority and the certificates that it signs. It
 works on local files and needs no cluster. Keep ca.key secret: it can sign a
 certificate for any node.`
@@ -89,7 +89,7 @@ func certsNode(a *kit.App) *cobra.Command {
 	var days int
 	var sans []string
 	cmd := &cobra.Command{
-		Use: "node NAME --san HOST", Short: "Create a certificate for a node: HTTP, gRPC and Raft, as server and client", Args: cli.Exactly("NAME"),
+		Use: "node NAME --san HOST", Short: "Create a certificate for a node", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(sans) == 0 {
 				return cli.Usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")

@@ -12,8 +12,8 @@ import (
 
 func leaveCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "leave NODE", Short: "Remove a node or a host for good", Args: cli.Exactly("NODE"),
-		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
+		Use: "leave NODE", Short: "Remove a node or a host permanently", Args: cli.Exactly("NODE"),
+		Long: `leave removes a node from the cluster permanently. Its partitions move to other nodes
 first. Then the node is no longer a member, and its process ends with exit code 7. The
 command returns once all of that is committed. The cluster refuses the node's data
 directory from then on; a node with an empty one may join under the same name. A host
@@ -38,14 +38,14 @@ func transferCommand(a *kit.App) *cobra.Command {
 
 func promoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "promote NODE", Short: "Give a node a vote once it has caught up", Args: cli.Exactly("NODE"),
+		Use: "promote NODE", Short: "Make a node a voter once it has caught up", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangePromote, args[0]) },
 	}
 }
 
 func demoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "demote NODE", Short: "Take a node's vote", Args: cli.Exactly("NODE"),
+		Use: "demote NODE", Short: "Make a voter a node without a vote", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangeDemote, args[0]) },
 	}
 }
@@ -59,7 +59,7 @@ func change(a *kit.App, cmd *cobra.Command, change layout.Change, node string) e
 		var g cli.Grid
 		g.Add(string(change), cli.OrDash(node))
 		if said := changed[change]; said != "" {
-			g.Add("done", said)
+			g.Add("result", said)
 		}
 		g.Add("leader", cli.OrDash(leader))
 		return a.Print(struct {

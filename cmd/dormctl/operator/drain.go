@@ -23,7 +23,7 @@ const drainInterval = 200 * time.Millisecond
 func drainCommand(a *kit.App) *cobra.Command {
 	wait := drainWait
 	cmd := &cobra.Command{
-		Use: "drain NODE", Short: "Move all partitions of a node to others, and give it none", Args: cli.Exactly("NODE"),
+		Use: "drain NODE", Short: "Move all partitions of a node to other nodes, and assign it none", Args: cli.Exactly("NODE"),
 		Long: `drain moves all partitions of a node or a host to other members, and gives it none until
 dormctl resume. The node stays a member and keeps its vote. A drain survives restarts of
 the node; it ends when the member leaves. Pins to the member are removed. The last member
@@ -45,7 +45,7 @@ interrupted, or if the wait is over.`,
 
 func resumeCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume NODE", Short: "End the drain of a node, which may own partitions again", Args: cli.Exactly("NODE"),
+		Use: "resume NODE", Short: "End the drain of a node, so that it can own partitions again", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangeResume, args[0]) },
 	}
 }
@@ -67,7 +67,7 @@ func drain(ctx context.Context, a *kit.App, s kit.Store, node string, wait time.
 	}
 	var g cli.Grid
 	g.Add("drain", node)
-	g.Add("done", said)
+	g.Add("result", said)
 	g.Add("leader", cli.OrDash(leader))
 	err = a.Print(struct {
 		Change layout.Change `json:"change"`

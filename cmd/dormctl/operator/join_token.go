@@ -12,7 +12,7 @@ import (
 )
 
 func joinTokenCommand(a *kit.App) *cobra.Command {
-	cmd := cli.Group("join-token", "Tokens with which new nodes join the cluster", joinTokenCreate(a))
+	cmd := cli.Group("join-token", "Tokens that let new nodes join the cluster", joinTokenCreate(a))
 	cmd.Example = "  (umask 077 && dormctl join-token create > token)\n  dormoused --node-id n4 --data-dir ./n4 --join-token-file token"
 	return cmd
 }
@@ -20,7 +20,7 @@ func joinTokenCommand(a *kit.App) *cobra.Command {
 func joinTokenCreate(a *kit.App) *cobra.Command {
 	var ttl time.Duration
 	cmd := &cobra.Command{
-		Use: "create", Short: "Create a token with which a node that has no cluster key joins", Args: cli.Exactly(),
+		Use: "create", Short: "Create a token with which a node without a cluster key can join", Args: cli.Exactly(),
 		Long: `create prints a join token. A node that starts with it in --join-token-file receives the
 cluster key and the addresses of the cluster. The token is a secret until it ends. It
 cannot be revoked, so keep its validity short.`,

@@ -31,7 +31,7 @@ Operators may pin a partition to a member (move), or drain a member (dormctl dra
 func placementLs(a *kit.App) *cobra.Command {
 	q := layout.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "Show each node's share, and the latest changes of owners", Args: cli.Exactly(),
+		Use: "ls", Short: "Show how many partitions each node owns, and the latest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				p, err := s.Placement(ctx, q)
@@ -114,7 +114,7 @@ func printShares(a *kit.App, p layout.Placement) error {
 		}
 	}
 	shares.Note = strings.Join(notes, "\n")
-	trail := cli.Grid{Head: []string{"time", "what", "from", "to", "partitions", "why"}, Apart: true}
+	trail := cli.Grid{Head: []string{"time", "event", "from", "to", "partitions", "why"}, Apart: true}
 	for _, e := range p.Events {
 		at := time.UnixMilli(e.Time).UTC().Format(time.RFC3339)
 		doc.Events = append(doc.Events, moveDoc{Time: at, Kind: string(e.Kind), From: e.From, To: e.To, Partitions: e.Partitions, Why: e.Why})

@@ -24,7 +24,7 @@ leaves. dormctl placement explain shows the partition of a key.`,
 
 func placementUnpin(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "unpin PARTITION", Short: "Remove the pin of a partition, which moves only for balance then", Args: cli.Exactly("PARTITION"),
+		Use: "unpin PARTITION", Short: "Remove the pin of a partition, so that it can move for balance again", Args: cli.Exactly("PARTITION"),
 		RunE: func(cmd *cobra.Command, args []string) error { return pin(a, cmd, args[0], "") },
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func backupCommand(a *kit.App) *cobra.Command {
 	command := &cobra.Command{
-		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: cli.Exactly("FILE"),
+		Use: "backup FILE", Short: "Write a consistent backup of all scopes", Args: cli.Exactly("FILE"),
 		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
 for -. FILE appears only once it is complete. "dormoused restore" creates a new
 cluster from it. Write ./ls for a file that is called as a command.

@@ -137,7 +137,7 @@ func backupVerify(a *kit.App) *cobra.Command {
 	var all, anySigner bool
 	values, lists := map[string]*string{}, map[string]*[]string{}
 	command := &cobra.Command{
-		Use: "verify [NAME] --from URL", Short: "Restore scheduled backups apart from the cluster, and compare their states", Args: cli.Between(0, 1, "NAME"),
+		Use: "verify [NAME] --from URL", Short: "Verify scheduled backups: restore them in a temporary directory", Args: cli.Between(0, 1, "[NAME]"),
 		Long: `verify restores a backup in a temporary directory ($TMPDIR), compares the hash of all
 rows with the one that the node had, and replays the shipped log to its end. It
 needs no cluster. NAME is the newest backup if it is left out. verify runs dormoused,

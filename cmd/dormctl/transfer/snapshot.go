@@ -49,7 +49,7 @@ fails if one does not match.`,
 			g.Add("feature level", cli.Number(h.GetFeatureLevel()))
 			g.Add("format", cli.Number(h.GetFormat()))
 			g.Add("files", fmt.Sprintf("%d, %d bytes", len(h.GetFiles()), info.Bytes))
-			g.Add("whole", kit.Yes(len(info.Damages) == 0))
+			g.Add("complete", kit.Yes(len(info.Damages) == 0))
 			err = a.Print(snapshotDoc{
 				ClusterID: h.GetClusterId(), Index: h.GetIndex(), Term: h.GetTerm(), Time: h.GetWallMs(), TickMS: h.GetTickMs(), Chain: chain,
 				FeatureLevel: h.GetFeatureLevel(), Format: h.GetFormat(), Files: len(h.GetFiles()), Bytes: info.Bytes,
