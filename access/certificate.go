@@ -69,7 +69,7 @@ func (c *Certificates) match(leaf *x509.Certificate) *Principal {
 			}
 			principal := rule.Principal
 			if principal == "" {
-				principal = "cert:" + name
+				principal = CertificatePrefix + name
 			}
 			if agent.ValidID("principal", principal) != nil {
 				continue // such a name must not be in logs

@@ -310,20 +310,28 @@ func TestATokenGrantsNoMoreThanItsCreatorHas(t *testing.T) {
 	}
 }
 
-// The principal root keeps no policy of a scope that it deletes, because its token may do everything. So a token with its
-// name is only for callers who may do everything.
-func TestOnlyWhoMayDoEverythingCreatesATokenOfRoot(t *testing.T) {
+// The principal root keeps no policy of a scope that it deletes, because its token may do everything. The principals of
+// certificates and of OIDC issuers decide reviews that name them. So a token with such a name is only for callers with
+// the name, and for those that may do everything.
+func TestOnlyWhoMayDoEverythingCreatesATokenOfAReservedName(t *testing.T) {
 	weak := []agent.Grant{on("s", agent.VerbAdmin), {Verbs: []agent.Verb{agent.VerbTokensChange}}}
 	for i, c := range []struct {
 		caller access.Principal
+		name   string
 		ok     bool
 	}{
-		{access.Principal{Name: "p", Grants: weak}, false},
-		{access.Principal{Name: "p", Grants: agent.Everything()}, true},
-		{access.Principal{Name: agent.RootPrincipal, Grants: weak}, true},
+		{access.Principal{Name: "p", Grants: weak}, agent.RootPrincipal, false},
+		{access.Principal{Name: "p", Grants: agent.Everything()}, agent.RootPrincipal, true},
+		{access.Principal{Name: agent.RootPrincipal, Grants: weak}, agent.RootPrincipal, true},
+		{access.Principal{Name: "p", Grants: weak}, "oidc:anna", false},
+		{access.Principal{Name: "oidc:anna", Grants: weak}, "oidc:anna", true},
+		{access.Principal{Name: "oidc:bob", Grants: weak}, "oidc:anna", false},
+		{access.Principal{Name: "p", Grants: weak}, "cert:anna", false},
+		{access.Principal{Name: "p", Grants: agent.Everything()}, "cert:anna", true},
+		{access.Principal{Name: "p", Grants: weak}, "anna", true},
 	} {
 		g := access.NewGuard(memstore.New(), live{})
-		op := &agent.PutToken{Hash: agent.HashToken(fmt.Sprint(i)), Principal: agent.RootPrincipal, Grants: []agent.Grant{on("s", agent.VerbAdmin)}}
+		op := &agent.PutToken{Hash: agent.HashToken(fmt.Sprint(i)), Principal: c.name, Grants: []agent.Grant{on("s", agent.VerbAdmin)}}
 		_, err := g.Commit(access.With(t.Context(), &c.caller), agent.Commit{Ops: []agent.Op{op}})
 		if (err == nil) != c.ok || err != nil && agent.CodeOf(err) != agent.CodeForbidden {
 			t.Errorf("caller %d: %v", i, err)

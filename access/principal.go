@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"dormouse/agent"
@@ -91,10 +92,19 @@ func (p *Principal) check(need []agent.Verb, scope string) *agent.Error {
 	return nil
 }
 
-// mayCreate returns a forbidden error if p may not create a token. The name of root has rights of its own, see
-// agent.KeepsPolicy: only root itself gives it to a token, or who may do everything.
+// Prefixes of the names of principals that have no token of the cluster: by default those of client certificates, and
+// those of an OIDC issuer.
+const (
+	CertificatePrefix = "cert:"
+	OIDCPrefix        = "oidc:"
+)
+
+// mayCreate returns a forbidden error if p may not create a token. Some names have rights of their own: that of root,
+// see agent.KeepsPolicy, and those that a certificate or an OIDC issuer proves, which reviews may name as deciders.
+// Only a principal with the name gives it to a token, or one that may do everything.
 func (p *Principal) mayCreate(put *agent.PutToken) *agent.Error {
-	if put.Principal == agent.RootPrincipal && p.Name != agent.RootPrincipal {
+	reserved := put.Principal == agent.RootPrincipal || strings.HasPrefix(put.Principal, CertificatePrefix) || strings.HasPrefix(put.Principal, OIDCPrefix)
+	if reserved && p.Name != put.Principal {
 		if refusal := p.mayGrant(agent.Everything()); refusal != nil {
 			return agent.Errorf(agent.CodeForbidden, "principal %q may not do everything, and so cannot create a token of %q: name another principal", p.Name, put.Principal)
 		}

@@ -130,16 +130,20 @@ const retryAfterMS = 1000
 
 // around makes a call between two records: the first one is on disk before the call is made, and the
 // second one, which call completes, before around returns.
-func (r *Recorder) around(ctx context.Context, rec Record, call func(rec *Record) error) error {
+func (r *Recorder) around(ctx context.Context, rec Record, call func(rec *Record) error) (err error) {
 	rec.Phase = PhaseBegin
 	recs := []*Record{&rec}
 	if err := r.await(ctx, recs); err != nil {
 		return err
 	}
-	err := call(&rec)
-	r.finish(ctx, recs, agent.Result{}, err)
+	err = errPanicked // unless call returns
+	defer func() { r.finish(ctx, recs, agent.Result{}, err) }()
+	err = call(&rec)
 	return err
 }
+
+// errPanicked is the outcome of a call that panicked. Its record needs an end, which gives its places back.
+var errPanicked error = agent.Errorf(agent.CodeInternal, "the call panicked")
 
 // finish is end, and waits for it, but not longer than the caller waits for its answer: the call was made.
 func (r *Recorder) finish(ctx context.Context, recs []*Record, result agent.Result, err error) {

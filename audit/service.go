@@ -25,11 +25,11 @@ func (s *service) Submit(ctx context.Context, c agent.Commit, done func(agent.Re
 		s.Submitter.Submit(ctx, c, done)
 		return
 	}
-	submit := func() {
-		s.Submitter.Submit(ctx, c, func(result agent.Result, err error) {
-			s.r.end(recs, result, err, func() { done(result, err) })
-		})
+	var once sync.Once
+	answer := func(result agent.Result, err error) {
+		once.Do(func() { s.r.end(recs, result, err, func() { done(result, err) }) })
 	}
+	submit := func() { s.Submitter.Submit(ctx, c, answer) }
 	writing := false
 	for _, rec := range recs {
 		writing = writing || rec.Phase == PhaseBegin
@@ -39,26 +39,26 @@ func (s *service) Submit(ctx context.Context, c agent.Commit, done func(agent.Re
 		case err != nil:
 			done(agent.Result{}, err)
 		case writing: // this may be the goroutine that writes the log
-			go protect(submit, done)
+			go protect(submit, answer)
 		default:
-			submit()
+			protect(submit, answer)
 		}
 	})
 }
 
-// protect calls submit. A panic ends the one commit, as it does in the goroutine of a request.
-func protect(submit func(), done func(agent.Result, error)) {
-	var once sync.Once
+// protect calls submit. A panic ends the one commit, as it does in the goroutine of a request. answer must ignore
+// all calls but its first.
+func protect(submit func(), answer func(agent.Result, error)) {
 	defer func() {
 		if p := recover(); p != nil {
-			once.Do(func() { done(agent.Result{}, agent.Errorf(agent.CodeInternal, "internal error: %s", fmt.Sprint(p))) })
+			answer(agent.Result{}, agent.Errorf(agent.CodeInternal, "internal error: %s", fmt.Sprint(p)))
 		}
 	}()
 	submit()
 }
 
 // Commit implements agent.Service.
-func (s *service) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+func (s *service) Commit(ctx context.Context, c agent.Commit) (result agent.Result, err error) {
 	recs := recordsOf(ctx, &c)
 	if recs == nil {
 		return s.Submitter.Commit(ctx, c)
@@ -66,7 +66,8 @@ func (s *service) Commit(ctx context.Context, c agent.Commit) (agent.Result, err
 	if err := s.r.await(ctx, recs); err != nil {
 		return agent.Result{}, err
 	}
-	result, err := s.Submitter.Commit(ctx, c)
-	s.r.finish(ctx, recs, result, err)
+	err = errPanicked // unless the commit returns
+	defer func() { s.r.finish(ctx, recs, result, err) }()
+	result, err = s.Submitter.Commit(ctx, c)
 	return result, err
 }

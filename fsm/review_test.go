@@ -109,6 +109,9 @@ func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	if list := read[*agent.ReviewList](r, &agent.ListReviews{}); len(list.Items) > 0 {
 		t.Fatalf("%d are pending", len(list.Items))
 	}
+	if s := read[*agent.Session](r, &agent.GetSession{Session: fmt.Sprintf("s%d", sessions-1)}); len(s.PendingReviews) > 0 {
+		t.Fatalf("its session shows %d pending", len(s.PendingReviews))
+	}
 	for range sessions {
 		r.after(time.Second).pass()
 	}

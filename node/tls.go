@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -114,7 +115,7 @@ type certFiles struct {
 	mu      sync.Mutex
 	current *tls.Certificate // guarded by mu, as the fields below
 	looked  time.Time
-	changed time.Time // of the newer file
+	loaded  [2][]byte // the files' contents of current
 }
 
 // get returns the certificate. If the files cannot be read any more, it returns the
@@ -126,33 +127,30 @@ func (f *certFiles) get() (*tls.Certificate, error) {
 		return f.current, nil
 	}
 	f.looked = time.Now()
-	changed, err := newest(f.cert, f.key)
-	if err == nil && f.current != nil && changed.Equal(f.changed) {
-		return f.current, nil
-	}
-	if err == nil {
-		var loaded tls.Certificate
-		if loaded, err = tls.LoadX509KeyPair(f.cert, f.key); err == nil {
-			f.current, f.changed = &loaded, changed
-		}
-	}
-	if f.current == nil {
+	if err := f.load(); err != nil && f.current == nil {
 		return nil, err
 	}
 	return f.current, nil
 }
 
-// newest returns when the files were changed last.
-func newest(paths ...string) (time.Time, error) {
-	var last time.Time
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return time.Time{}, err
-		}
-		if info.ModTime().After(last) {
-			last = info.ModTime()
-		}
+// load reads the files. It compares their contents, because a file may be replaced by one that is not newer.
+// Callers hold mu.
+func (f *certFiles) load() error {
+	cert, err := os.ReadFile(f.cert)
+	if err != nil {
+		return err
 	}
-	return last, nil
+	key, err := os.ReadFile(f.key)
+	if err != nil {
+		return err
+	}
+	if f.current != nil && bytes.Equal(cert, f.loaded[0]) && bytes.Equal(key, f.loaded[1]) {
+		return nil
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return err
+	}
+	f.current, f.loaded = &pair, [2][]byte{cert, key}
+	return nil
 }

@@ -94,14 +94,9 @@ func (l *Limiter) enter(scope string, calls int) (bytes bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	u := l.of(scope, now)
-	if wait := u.requests.wait(now, u.policy.RequestsPerSecond); wait > 0 {
-		return false, u.refuse(scope, "requests_per_second", u.policy.RequestsPerSecond, wait)
+	if err := u.enter(scope, now, calls); err != nil {
+		return false, err
 	}
-	if wait := u.bytes.wait(now, u.policy.BytesPerSecond); wait > 0 {
-		return false, u.refuse(scope, "bytes_per_second", u.policy.BytesPerSecond, wait)
-	}
-	u.requests.spend(now, u.policy.RequestsPerSecond, uint64(calls))
-	u.counts.Requests += uint64(calls)
 	return u.policy.BytesPerSecond > 0, nil
 }
 
@@ -114,16 +109,18 @@ func (l *Limiter) spend(scope string, n int) {
 	u.bytes.spend(now, u.policy.BytesPerSecond, uint64(max(n, 0)))
 }
 
-// watch begins a watch of a scope; the caller calls leave when it ends.
+// watch begins a watch of a scope; the caller calls leave when it ends. A watch that is refused uses
+// up no rate, and does not count as served.
 func (l *Limiter) watch(scope string) (leave func(), err error) {
-	if _, err := l.enter(scope, 1); err != nil {
-		return nil, err
-	}
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(scope, time.Now())
+	u := l.of(scope, now)
 	if most := u.policy.WatchesMax; most > 0 && l.watches[scope] >= most {
 		return nil, u.refuse(scope, "watches_max", most, time.Second)
+	}
+	if err := u.enter(scope, now, 1); err != nil {
+		return nil, err
 	}
 	l.watches[scope]++
 	return func() {
@@ -153,6 +150,19 @@ func (l *Limiter) Counts() (kept map[string]Counts, others Counts) {
 		}
 	}
 	return kept, l.gone
+}
+
+// enter counts and charges calls, unless the scope has used up a rate. Callers hold the limiter's mu.
+func (u *use) enter(scope string, now time.Time, calls int) error {
+	if wait := u.requests.wait(now, u.policy.RequestsPerSecond); wait > 0 {
+		return u.refuse(scope, "requests_per_second", u.policy.RequestsPerSecond, wait)
+	}
+	if wait := u.bytes.wait(now, u.policy.BytesPerSecond); wait > 0 {
+		return u.refuse(scope, "bytes_per_second", u.policy.BytesPerSecond, wait)
+	}
+	u.requests.spend(now, u.policy.RequestsPerSecond, uint64(calls))
+	u.counts.Requests += uint64(calls)
+	return nil
 }
 
 func (u *use) refuse(scope, limit string, most uint64, wait time.Duration) *agent.Error {

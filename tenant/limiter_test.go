@@ -168,6 +168,9 @@ func TestAScopeHasItsWatches(t *testing.T) {
 	for _, err := range s.Watch(t.Context(), agent.Watch{Claim: "c"}) {
 		refusal(t, err, "watches_max=2")
 	}
+	if kept, _ := l.Counts(); kept[agent.DefaultScope] != (tenant.Counts{Requests: 2, Refused: 1}) {
+		t.Errorf("it counts %+v", kept[agent.DefaultScope])
+	}
 	first()
 	first = open()
 	first()

@@ -42,13 +42,12 @@ type Options struct {
 }
 
 const (
-	fetchTimeout  = 5 * time.Second
-	fetchEvery    = 5 * time.Second // one more fetch of the issuer's documents
-	fetchBurst    = 4
-	keptMax       = 4096            // tokens that were verified lately
-	keptFor       = 5 * time.Minute // after this time a token is verified again, with the keys that the issuer has then
-	nameBytesMax  = agent.IDBytesMax
-	principalHead = "oidc:"
+	fetchTimeout = 5 * time.Second
+	fetchEvery   = 5 * time.Second // one more fetch of the issuer's documents
+	fetchBurst   = 4
+	keptMax      = 4096            // tokens that were verified lately
+	keptFor      = 5 * time.Minute // after this time a token is verified again, with the keys that the issuer has then
+	nameBytesMax = agent.IDBytesMax
 )
 
 // Verifier implements access.Bearers. It may be used concurrently.
@@ -202,7 +201,7 @@ func (v *Verifier) principal(token *upstream.IDToken) (*access.Principal, error)
 	if name == "" {
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "the token has no claim %q with a text, which names the principal", v.o.Claim)
 	}
-	name = principalHead + name
+	name = access.OIDCPrefix + name
 	if len(name) > nameBytesMax || agent.ValidID("principal", name) != nil {
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "the claim %q of the token is not a valid name of a principal", v.o.Claim)
 	}

@@ -11,6 +11,7 @@ var compactClaims = []claim{
 		result := apply[*agent.ThreadResult](k, &agent.CompactThread{Thread: "t", BeforeSeq: 4, Summary: agent.JSON(`{"so":"far"}`)})
 		k.equal("returned rev, floor", []uint64{result.Thread.Rev, result.Thread.Floor}, []uint64{6, 4})
 		after := k.thread("t")
+		k.equal("updated_at, which is that of the last append", after.UpdatedAt, before.UpdatedAt)
 		k.equal("incarnation, rev, head, floor", []any{after.Incarnation, after.Rev, after.Head, after.Floor}, []any{before.Incarnation, before.Rev, before.Head, uint64(4)})
 		k.equal("summary", string(after.Summary), `{"so":"far"}`)
 		k.equal("entries", ids(k.entries("t")), "m4 m5")
@@ -55,7 +56,9 @@ var compactClaims = []claim{
 		k.equal("summary", string(k.thread("t").Summary), `{"v":2}`)
 		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 5})
 		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 1})
+		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 1, Summary: agent.JSON(`{"v":0}`)}) // of less than is gone
 		k.equal("floor", k.thread("t").Floor, uint64(5))
+		k.equal("summary kept", string(k.thread("t").Summary), `{"v":2}`)
 		k.refuse(agent.CodeNotFound, 0, &agent.CompactThread{Thread: "none", BeforeSeq: 1})
 	}},
 

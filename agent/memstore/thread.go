@@ -184,10 +184,9 @@ func (s *scope) compactThread(o *agent.CompactThread) (agent.OpResult, *agent.Er
 		forget := o.BeforeSeq - t.Floor
 		t.entries, t.origins, t.heads, t.Floor = t.entries[forget:], t.origins[forget:], t.heads[forget:], o.BeforeSeq
 	}
-	if o.Summary != nil {
+	if o.Summary != nil && o.BeforeSeq == t.Floor {
 		t.Summary = o.Summary
 	}
-	t.UpdatedAt = s.now
 	s.threads[t.ID] = t
 	return t.result(nil), nil
 }

@@ -22,6 +22,7 @@ type fakeNode struct {
 	pins     []layout.Pin         // the pins of PinPartition
 	feed     []agent.Changed      // the changes that a watch of changes yields
 	snapshot []byte               // what Backup writes
+	watched  agent.Watch          // the last call of Watch
 }
 
 // fakeStart is the log time at index 0. Each log entry takes one millisecond.
@@ -61,6 +62,7 @@ func (f *fakeNode) Read(ctx context.Context, r agent.Reads) (agent.Answers, erro
 // Watch implements agent.Service. A watch ends after what there is now: that of a
 // thread or of changes as if it were deleted.
 func (f *fakeNode) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	f.watched = w
 	return func(yield func(agent.Event, error) bool) {
 		switch {
 		case w.Changes:

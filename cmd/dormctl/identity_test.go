@@ -62,6 +62,11 @@ func TestTokensFromTheCommandLine(t *testing.T) {
 		t.Error(out)
 	}
 
+	for _, ttl := range []string{"0d", "0s", "-1h", "-1d", "d"} {
+		if out, stderr, code := s.run("", "tokens", "create", "--principal", "ci", "--can", "cluster:read", "--ttl="+ttl); code != kit.ExitUsage || !strings.Contains(stderr, "above zero") {
+			t.Errorf("--ttl %s: exit %d: %s%s", ttl, code, out, stderr)
+		}
+	}
 	out, _ := s.ok("", "tokens", "create", "--principal", "ci", "--scope", "team-*", "--can", "read,write,cluster:read", "--ttl", "30d", "-o", "json")
 	var created struct {
 		ID, Secret           string

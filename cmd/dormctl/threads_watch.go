@@ -20,13 +20,14 @@ func threadsWatch(a *kit.App) *cobra.Command {
 ones. It ends when the thread is deleted, or compacted past --from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
+				w := agent.Watch{Scope: a.Scope, Thread: args[0], From: from}
 				if !cmd.Flags().Changed("from") {
 					var err error
-					if from, err = floor(ctx, a, s, args[0]); err != nil {
+					if w.From, w.Incarnation, err = floor(ctx, a, s, args[0]); err != nil {
 						return err
 					}
 				}
-				return watch(ctx, a, s, args[0], from)
+				return watch(ctx, a, s, w)
 			})
 		},
 	}
@@ -44,11 +45,11 @@ func threadsTail(a *kit.App) *cobra.Command {
 				return cli.Usagef("-n 0 shows nothing: use at least 1")
 			}
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
-				from, err := tail(ctx, a, s, args[0], last)
+				shown, err := tail(ctx, a, s, args[0], last)
 				if err != nil || !follow {
 					return err
 				}
-				return watch(ctx, a, s, args[0], from)
+				return watch(ctx, a, s, agent.Watch{Scope: a.Scope, Thread: args[0], From: shown.Rev, Incarnation: shown.Incarnation})
 			})
 		},
 	}
@@ -57,45 +58,45 @@ func threadsTail(a *kit.App) *cobra.Command {
 	return cmd
 }
 
-// tail shows the last entries and returns the seq that comes after them.
-func tail(ctx context.Context, a *kit.App, s kit.Store, thread string, last uint64) (next uint64, err error) {
+// tail shows the last entries and returns the thread with them.
+func tail(ctx context.Context, a *kit.App, s kit.Store, thread string, last uint64) (shown agent.Thread, err error) {
 	short, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	read := agent.LoadEntries{Thread: thread, Tail: last, Limit: min(last, agent.EntriesLimitMax)}
 	found, err := kit.Find[*agent.Entries](short, a, s, &read)
 	if err != nil {
-		return 0, err
+		return shown, err
 	}
 	if found, err = loadRest(short, a, s, read, found); err != nil {
-		return 0, err
+		return shown, err
 	}
 	for _, entry := range found.Items {
 		if err := showEntry(a, entry); err != nil {
-			return 0, err
+			return shown, err
 		}
 	}
-	return found.Thread.Rev, nil
+	return found.Thread, nil
 }
 
-// floor is the first seq that is left of a thread; 0 where there is no thread
+// floor returns the first seq that is left of a thread, and its incarnation; zeros if the thread does not exist
 // yet.
-func floor(ctx context.Context, a *kit.App, s kit.Store, thread string) (uint64, error) {
+func floor(ctx context.Context, a *kit.App, s kit.Store, thread string) (seq, incarnation uint64, err error) {
 	short, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	found, err := kit.Find[*agent.Entries](short, a, s, &agent.LoadEntries{Thread: thread, Limit: 1})
 	switch agent.CodeOf(err) {
 	case "":
-		return found.Thread.Floor, nil
+		return found.Thread.Floor, found.Thread.Incarnation, nil
 	case agent.CodeNotFound:
-		return 0, nil
+		return 0, 0, nil
 	default:
-		return 0, err
+		return 0, 0, err
 	}
 }
 
-// watch shows entries from a seq on until ctx ends.
-func watch(ctx context.Context, a *kit.App, s kit.Store, thread string, from uint64) error {
-	for event, err := range s.Watch(ctx, agent.Watch{Scope: a.Scope, Thread: thread, From: from}) {
+// watch shows the entries of a watch until ctx ends.
+func watch(ctx context.Context, a *kit.App, s kit.Store, w agent.Watch) error {
+	for event, err := range s.Watch(ctx, w) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil // interrupted, as it was meant to be
@@ -110,11 +111,11 @@ func watch(ctx context.Context, a *kit.App, s kit.Store, thread string, from uin
 		case agent.EventCompacted:
 			return &agent.Error{
 				Code: agent.CodeCompacted, Op: -1, Floor: event.Floor,
-				Detail: fmt.Sprintf("thread %q has been compacted: go on with --from %d", thread, event.Floor),
+				Detail: fmt.Sprintf("thread %q has been compacted: go on with --from %d", w.Thread, event.Floor),
 			}
 		case agent.EventClaim, agent.EventChanges: // none are watched
 		case agent.EventDeleted:
-			return agent.Errorf(agent.CodeNotFound, "thread %q has been deleted", thread)
+			return agent.Errorf(agent.CodeNotFound, "thread %q has been deleted", w.Thread)
 		}
 	}
 	return nil

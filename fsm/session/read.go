@@ -163,7 +163,7 @@ func (r sessionReader) numbered(kind, id string, ordinal uint64, into command.Co
 }
 
 // pendingReviews returns a session's pending reviews, oldest first. It reads the reviews that exist, from the newest
-// on: the numbers of an imported session may not fit them.
+// on: the numbers of an imported session may not fit them. An overdue review has expired, swept or not.
 func pendingReviews(r txn.Reader, id string, row *logpb.SessionRow) (all []agent.Review, err error) {
 	prefix := kv.IDKey(kv.KindReviewSession, r.Scope, id)
 	cursor, err := r.Engine.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
@@ -180,8 +180,10 @@ func pendingReviews(r txn.Reader, id string, row *logpb.SessionRow) (all []agent
 			break
 		}
 		if pending(review) {
-			all = append(all, command.DecodeReview(name, review))
 			left--
+			if one := currentReview(r, name, review); one.Status == agent.ReviewPending {
+				all = append(all, one)
+			}
 		}
 	}
 	if closed := cursor.Close(); err == nil {

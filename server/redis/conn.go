@@ -133,17 +133,24 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// next waits for a command and reads it. A command that has begun must arrive in time.
+// next waits for a command and reads it. A command that has begun must arrive in time. An empty line is no command:
+// next waits again.
 func (c *conn) next(ctx context.Context) (*command, error) {
+	c.requests.await = func() error { return c.await(ctx) }
+	return c.requests.next()
+}
+
+// await waits for the first byte of a line, and sets the deadline for the rest of its command.
+func (c *conn) await(ctx context.Context) error {
 	idle := time.Time{}
 	if c.locked() {
 		idle = c.opened.Add(authTimeout)
 	}
 	if !c.readBy(idle) {
-		return nil, net.ErrClosed
+		return net.ErrClosed
 	}
 	if _, err := c.requests.from.Peek(1); err != nil {
-		return nil, err
+		return err
 	}
 	if !c.recognized {
 		c.recognized = true
@@ -155,7 +162,7 @@ func (c *conn) next(ctx context.Context) (*command, error) {
 	}
 	c.requests.early = c.locked()
 	c.requests.extend(0)
-	return c.requests.next()
+	return nil
 }
 
 // dispatch makes a command and writes its reply.

@@ -32,17 +32,21 @@ type requests struct {
 	bytes  *budget.Pool
 	caller string
 	early  bool                 // the client has not authenticated
+	await  func() error         // waits for the first byte of a command, or of an empty line
 	extend func(received int64) // extends the deadline for the rest of a command
 }
 
 func newRequests(from io.Reader, bytes *budget.Pool, caller string) *requests {
-	return &requests{from: bufio.NewReaderSize(from, lineBytesMax), bytes: bytes, caller: caller, extend: func(int64) {}}
+	return &requests{from: bufio.NewReaderSize(from, lineBytesMax), bytes: bytes, caller: caller, await: func() error { return nil }, extend: func(int64) {}}
 }
 
 // next returns the next command. The caller must give it back with release. An error is a
 // protocolError, or that of the connection.
 func (r *requests) next() (*command, error) {
 	for {
+		if err := r.await(); err != nil {
+			return nil, err
+		}
 		line, err := r.line()
 		if err != nil {
 			return nil, err

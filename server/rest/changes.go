@@ -14,7 +14,7 @@ func routeChanges(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/changes", id: "watch-changes", tag: "scopes",
 		summary: "Server-sent events: every change of the scope, in the order of the log",
-		effect:  reads, query: []string{"prefix", "from_index", "include"}, media: eventStream, streams: true,
+		effect:  reads, feed: true, query: []string{"prefix", "from_index", "include"}, media: eventStream, streams: true,
 		events: watchEvents(map[string]any{"change": document.Change{}, "compacted": document.WatchEnd{}}),
 	}, watchChanges)
 }

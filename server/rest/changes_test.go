@@ -114,6 +114,9 @@ func TestTheFeedGoesOnAfterTheLastEvent(t *testing.T) {
 		}
 	}
 	k.call("GET", "/v1/changes?from_index=x", "").problem(400, "invalid")
+	for _, unread := range []string{"stale=true", "min_index=5"} { // a feed names its place in the log instead
+		k.call("GET", "/v1/changes?"+unread, "").problem(400, "invalid")
+	}
 	for _, last := range []string{"x", "57.", "57.x", ".3", "1.2.3", "-1", "18446744073709551615", "1.18446744073709551615"} {
 		k.call("GET", "/v1/changes", "", "Last-Event-ID: "+last).problem(400, "invalid")
 	}

@@ -43,6 +43,7 @@ type route struct {
 	streams      bool           // bounded as a watch, not as a call; has no deadline
 	answers      any            // a value of the type of a successful answer; nil means none, or media
 	media        string         // of a successful answer that is not JSON
+	feed         bool           // a stream from a place in the log: takes neither stale nor min_index
 	events       map[string]any // of a stream: for each kind of event, a value of the type of its data
 	detail       string         // begins the description
 }
@@ -77,9 +78,9 @@ func (rt *route) takes(name string) bool {
 	case "scope":
 		return (rt.effect == reads || rt.effect == scoped) && rt.method == http.MethodGet
 	case "stale":
-		return rt.effect == reads || rt.looks()
+		return rt.effect == reads && !rt.feed || rt.looks()
 	case "min_index":
-		return rt.effect == reads
+		return rt.effect == reads && !rt.feed
 	default:
 		return false
 	}

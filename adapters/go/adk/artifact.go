@@ -176,7 +176,7 @@ func (a *Artifacts) versions(ctx context.Context, at string, limit uint64) (vers
 			}
 			versions, keys = append(versions, version), append(keys, row.Key)
 		}
-		if found.Next == "" || limit > 0 {
+		if found.Next == "" || limit > 0 && uint64(len(versions)) >= limit { // a page may be empty although it has a next
 			return versions, keys, nil
 		}
 		page.After = found.Next

@@ -373,3 +373,28 @@ func TestASessionOfAnotherServiceIsRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// emptyFirst is a service whose lists of values begin with an empty page, which names the next one.
+type emptyFirst struct{ agent.Service }
+
+func (e emptyFirst) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	if list, ok := r.Reads[0].(*agent.ListValues); ok && list.After == "" {
+		return agent.Answers{Answers: []agent.Answer{{Found: &agent.ValueList{Next: list.Prefix}}}}, nil
+	}
+	return e.Service.Read(ctx, r)
+}
+
+// A page of a list may be empty although it has a next one, as while a deletion by prefix is under way.
+func TestTheNewestArtifactIsFoundAfterAnEmptyPage(t *testing.T) {
+	a := adk.NewArtifacts(client.In(emptyFirst{memstore.New()}, "scope"))
+	for version := int64(1); version <= 2; version++ {
+		saved, err := a.Save(t.Context(), &artifact.SaveRequest{AppName: "app", UserID: "ada", SessionID: "s", FileName: "f", Part: genai.NewPartFromText(fmt.Sprint(version))})
+		if err != nil || saved.Version != version {
+			t.Fatalf("version %d is saved as %+v, %v", version, saved, err)
+		}
+	}
+	loaded, err := a.Load(t.Context(), &artifact.LoadRequest{AppName: "app", UserID: "ada", SessionID: "s", FileName: "f"})
+	if err != nil || loaded.Part.Text != "2" {
+		t.Errorf("%+v, %v", loaded, err)
+	}
+}

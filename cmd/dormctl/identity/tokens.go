@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,19 +20,16 @@ import (
 // span is the value of --ttl: a duration, which may be in days.
 type span struct{ time.Duration }
 
-// Set implements pflag.Value.
+// Set implements pflag.Value. It refuses a ttl of zero, which would be a token that never expires.
 func (s *span) Set(text string) error {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil {
-			return fmt.Errorf("use a number of days such as 30d, or a duration such as 12h")
-		}
-		s.Duration = time.Duration(n) * 24 * time.Hour
-		return nil
-	}
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		return fmt.Errorf("use a number of days such as 30d, or a duration such as 12h")
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || d <= 0 {
+		return errors.New("use a number of days such as 30d, or a duration such as 12h, above zero")
 	}
 	s.Duration = d
 	return nil

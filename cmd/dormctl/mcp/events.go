@@ -26,7 +26,7 @@ const (
 // the stream through any process. It implements sdk.EventStore.
 type events struct {
 	store store
-	ended func(session string) // called when a session was closed
+	ended func(session string) (keeps bool) // called when a session was closed; reports whether its state is kept
 }
 
 var _ sdk.EventStore = (*events)(nil)
@@ -86,7 +86,9 @@ func (e *events) After(ctx context.Context, session, stream string, index int) i
 
 // SessionClosed implements sdk.EventStore. What it cannot delete expires.
 func (e *events) SessionClosed(ctx context.Context, session string) error {
-	defer e.ended(session)
+	if e.ended(session) {
+		return nil
+	}
 	err := deleteParameters(ctx, e.store, session)
 	for page := (agent.Page{Prefix: eventsPrefix + session + "/"}); ; {
 		found, listing := find[*agent.ThreadList](ctx, e.store, &agent.ListThreads{Page: page})

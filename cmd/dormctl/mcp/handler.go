@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/singleflight"
@@ -18,6 +20,9 @@ const (
 	headerSession = "Mcp-Session-Id"
 	// requestBytesMax bounds the body of a request.
 	requestBytesMax = agent.CommitBytesMax + 1<<20
+	// sessionsMax is how many sessions a process keeps: the ones used last. It closes the others, whose clients
+	// continue them with their next requests, as those of another process.
+	sessionsMax = 1024
 )
 
 // handler serves MCP over streamable HTTP. A session that this process does not know, and another one
@@ -28,13 +33,19 @@ type handler struct {
 	serverOf func(*http.Request) *server
 	taking   singleflight.Group // the sessions that are being taken over
 
-	mu    sync.Mutex
-	known map[string]bool // guarded by mu; the sessions of this process
+	most    int // sessionsMax, or fewer in a test
+	mu      sync.Mutex
+	known   *simplelru.LRU[string, io.Closer] // guarded by mu; the sessions of this process
+	leaving map[string]chan struct{}          // guarded by mu; sessions that are being closed, and keep their state :: id → closed at the end
 }
 
 // newHandler returns a handler. serverOf returns the server of a request's caller, or nil.
 func newHandler(state store, serverOf func(*http.Request) *server) *handler {
-	h := &handler{state: state, serverOf: serverOf, known: map[string]bool{}}
+	known, err := simplelru.NewLRU[string, io.Closer](sessionsMax, nil)
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	h := &handler{state: state, serverOf: serverOf, most: sessionsMax, known: known, leaving: map[string]chan struct{}{}}
 	h.inner = sdk.NewStreamableHTTPHandler(
 		func(r *http.Request) *sdk.Server {
 			v, taken := r.Context().Value(takenOver{}).(*server)
@@ -47,7 +58,7 @@ func newHandler(state store, serverOf func(*http.Request) *server) *handler {
 			return v.Server
 		},
 		&sdk.StreamableHTTPOptions{
-			EventStore: &events{state, h.forget}, SessionTimeout: sessionTTL, MaxRequestBodyBytes: requestBytesMax,
+			EventStore: &events{state, h.ended}, SessionTimeout: sessionTTL, MaxRequestBodyBytes: requestBytesMax,
 		})
 	return h
 }
@@ -55,16 +66,58 @@ func newHandler(state store, serverOf func(*http.Request) *server) *handler {
 // takenOver is the key of the server of a session that is taken over, in the context of requests.
 type takenOver struct{}
 
-func (h *handler) forget(session string) {
+// ended forgets a session that was closed. It reports whether its state is kept: this process has closed it to make
+// room.
+func (h *handler) ended(session string) (keeps bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.known, session)
+	if _, keeps = h.leaving[session]; !keeps {
+		h.known.Remove(session)
+	}
+	return keeps
 }
 
+// knows reports whether a session is one of this process, which it is about to use.
 func (h *handler) knows(session string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.known[session]
+	_, ok := h.known.Get(session)
+	return ok
+}
+
+// add adds a session of this process. If there are too many, it closes the one that was used least recently.
+func (h *handler) add(session string, closes io.Closer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.known.Contains(session) && h.known.Len() == h.most {
+		oldest, its, _ := h.known.RemoveOldest()
+		left := make(chan struct{})
+		h.leaving[oldest] = left
+		go func() {
+			_ = its.Close() // waits for its requests
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			delete(h.leaving, oldest)
+			close(left)
+		}()
+	}
+	h.known.Add(session, closes)
+}
+
+// left waits until a session that is being closed is closed.
+func (h *handler) left(ctx context.Context, session string) error {
+	h.mu.Lock()
+	left, leaving := h.leaving[session]
+	h.mu.Unlock()
+	if !leaving {
+		return nil
+	}
+	select {
+	case <-left:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // remember is the middleware that keeps the parameters of sessions that begin.
@@ -83,9 +136,9 @@ func (h *handler) remember(next sdk.MethodHandler) sdk.MethodHandler {
 		if err := storeParameters(ctx, h.state, session, p); err != nil {
 			return nil, err
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.known[session] = true
+		if one, ok := r.GetSession().(io.Closer); ok {
+			h.add(session, one)
+		}
 		return result, nil
 	}
 }
@@ -108,6 +161,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) takeOver(r *http.Request, session string) error {
 	p, ok, err := loadParameters(r.Context(), h.state, session)
 	if err != nil || !ok || p.User != userOf(r) {
+		return err
+	}
+	if err := h.left(r.Context(), session); err != nil {
 		return err
 	}
 	v := h.serverOf(r)

@@ -9225,14 +9225,10 @@ export interface operations {
                 from_index?: number;
                 /** @description body: with the bytes, or with the state and the metadata; of changes with what each wrote */
                 include?: "body";
-                /** @description Wait until the serving node has applied this index */
-                min_index?: number;
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
-                /** @description Skip the barrier: answer from this node's own state, with its age */
-                stale?: boolean;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -9252,8 +9248,6 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
-                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
-                    "Dormouse-Age-Ms"?: number;
                     /** @description The cluster that served it; send it back to refuse the nodes of any other */
                     "Dormouse-Cluster"?: string;
                     /** @description The log index that the answer is of, or the newest that this node has applied */

@@ -289,8 +289,8 @@ export class DormouseStore extends BaseStore {
         all.set(shown.join(':'), shown)
       }
       if (next === null) break
-      // The rest of the last namespace says nothing new.
-      after = this.base + within(namespace) + last
+      // The rest of the last namespace says nothing new. A page may be empty although it has a next.
+      after = items.length === 0 ? next : this.base + within(namespace) + last
     }
     return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each).slice(offset, offset + limit)
   }

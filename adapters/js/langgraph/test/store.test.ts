@@ -53,6 +53,21 @@ describe('DormouseStore', () => {
     expect(found.map((item) => item?.key)).toEqual(keys)
   })
 
+  it('reads on after an empty page that names a next one', async () => {
+    const shared = prefix()
+    await open({ prefix: shared }).put(['a', 'b'], 'k', { n: 1 })
+    const real = follower()
+    const read = real.read.bind(real)
+    real.read = (async (reads: Parameters<typeof read>[0], ...rest: never[]) => {
+      const first = reads[0] as { read: string; prefix: string; after?: string }
+      if (first.read === 'list_values' && first.after === undefined) return { index: 0, answers: [{ found: { items: [], next: first.prefix } }] }
+      return await read(reads, ...rest)
+    }) as typeof read
+    const store = new DormouseStore(real, { prefix: shared })
+    expect(await store.listNamespaces()).toEqual([['a', 'b']])
+    expect((await store.search(['a'])).map(({ key }) => key)).toEqual(['k'])
+  })
+
   it('answers as InMemoryStore does', async () => {
     const ours = open()
     const theirs = new InMemoryStore()

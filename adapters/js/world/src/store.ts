@@ -91,18 +91,19 @@ export async function entries<T>(
   const data: T[] = []
   let cursor = options?.cursor ?? null
   // An answer may have fewer entries than were asked for, since its size is bounded.
-  for (let from = place; data.length < limit;) {
-    const range = from === undefined ? {} : order === 'asc' ? { from: from + 1 } : { to: from - 1 }
-    if (order === 'desc' && from === 0) break
+  if (order === 'desc' && place === 0) return { data, cursor, hasMore: false }
+  let start = place === undefined ? undefined : place + (order === 'asc' ? 1 : -1)
+  while (data.length < limit) {
+    const range = start === undefined ? {} : order === 'asc' ? { from: start } : { to: start }
     const [found] = await read(client, [{ read: 'load_entries', thread, order, limit: limit - data.length + 1, ...range }])
-    const items = (found as { items: Entry[] } | undefined)?.items ?? []
+    const { items, next } = (found ?? { items: [], next: null }) as { items: Entry[]; next: number | null }
     for (const entry of items) {
       if (data.length === limit) return { data, cursor, hasMore: true }
       data.push(decoded(entry))
-      from = entry.seq
       cursor = String(entry.seq)
     }
-    if (items.length === 0 || (found as { next: number | null }).next === null) break
+    if (next === null) break
+    start = next
   }
   return { data, cursor, hasMore: false }
 }

@@ -1,9 +1,11 @@
 // The storage and the streams, beyond what the suite of the SDK looks at.
+import type { Client, Read } from '@dormouse/client'
 import { EntityConflictError, HookNotFoundError, RunExpiredError, WorkflowRunNotFoundError, WorkflowWorldError } from '@workflow/errors'
 import { SPEC_VERSION_CURRENT, type CreateEventRequest, type World } from '@workflow/world'
 import { ulid } from 'ulid'
 import { decode, encode } from '../src/codec.js'
 import { nextEvent } from '../src/ids.js'
+import { entries, scan } from '../src/store.js'
 import { client, follower, prefix, world } from './kit.js'
 
 const specVersion = SPEC_VERSION_CURRENT
@@ -156,4 +158,32 @@ it('frees the tokens of a run that ends with more hooks than one commit takes', 
   await on.events.create(first, { eventType: 'run_failed', specVersion, eventData: { error: bytes('e') } } as CreateEventRequest)
   expect((await on.hooks.list({ runId: first })).data).toEqual([])
   for (const n of [0, 400]) expect((await on.events.create(second, hook(n))).event?.eventType).toBe('hook_created')
+})
+
+/** A client whose first page of each list or load is empty, and names the place where the list begins as the next one. */
+function emptyFirst(next: string | number): Client {
+  const real = follower()
+  const read = real.read.bind(real)
+  real.read = (async (reads: Read[], ...rest: never[]) => {
+    const first = reads[0] as { read: string; after?: string; from?: number; to?: number }
+    const begins = first.after === undefined && first.from === undefined && first.to === undefined
+    if (begins && (first.read === 'list_values' || first.read === 'load_entries')) return { index: 0, answers: [{ found: { items: [], next } }] }
+    return await read(reads, ...rest)
+  }) as typeof real.read
+  return real
+}
+
+it('reads on after an empty page that names a next one', async () => {
+  const shared = prefix()
+  const ours = client()
+  await ours.commit([
+    { op: 'put_value', key: `${shared}a`, bytes: Buffer.from('{"n":1}').toString('base64'), content_type: 'application/json' },
+    { op: 'append_thread', thread: `${shared}t`, entries: [1, 2, 3].map((n) => ({ kind: 'n', payload: { n } })) },
+  ])
+  const keys = []
+  for await (const { key } of scan(emptyFirst(shared), shared)) keys.push(key)
+  expect(keys).toEqual([`${shared}a`])
+  const seqs = async (order: 'asc' | 'desc', next: number) => (await entries(emptyFirst(next), `${shared}t`, { limit: 2, sortOrder: order }, (entry) => entry.seq)).data
+  expect(await seqs('asc', 0)).toEqual([0, 1])
+  expect(await seqs('desc', 2)).toEqual([2, 1])
 })

@@ -1,0 +1,72 @@
+package node
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A replaced certificate is used whatever the times of its files are: it may come from a backup, or be written within
+// the granule of the file system's clock.
+func TestAReplacedCertificateIsUsedWhateverItsTime(t *testing.T) {
+	dir := t.TempDir()
+	f := &certFiles{cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem")}
+	same := time.Now().Truncate(time.Second)
+	serial := func() int64 {
+		t.Helper()
+		f.looked = time.Time{} // as after reloadEvery
+		got, err := f.get()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Leaf.SerialNumber.Int64()
+	}
+	for n, at := range []time.Time{same, same, same.Add(-time.Hour)} {
+		writePair(t, f, int64(n+1), at)
+		if got := serial(); got != int64(n+1) {
+			t.Errorf("the certificate %d is served after %d was written", got, n+1)
+		}
+	}
+	if err := os.WriteFile(f.cert, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := serial(); got != 3 {
+		t.Errorf("the certificate %d is served while the files cannot be read", got)
+	}
+	writePair(t, f, 4, same)
+	if got := serial(); got != 4 {
+		t.Errorf("the certificate %d is served after 4 was written", got)
+	}
+}
+
+func writePair(t *testing.T, f *certFiles, serial int64, at time.Time) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: at.Add(24 * time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, block := range map[string]*pem.Block{f.cert: {Type: "CERTIFICATE", Bytes: cert}, f.key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
