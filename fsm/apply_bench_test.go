@@ -96,7 +96,13 @@ func BenchmarkReadCheckpoint1KiB(b *testing.B) {
 }
 
 func BenchmarkThaw50Of300B(b *testing.B) {
-	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
+	b.Run("decoded", func(b *testing.B) { benchmarkThaw(b, false, fsm.Caches{}) })
+	b.Run("encoded", func(b *testing.B) { benchmarkThaw(b, true, fsm.Caches{ReadRows: 1}) })
+	b.Run("cached", func(b *testing.B) { benchmarkThaw(b, true, fsm.Caches{}) })
+}
+
+func benchmarkThaw(b *testing.B, encoded bool, caches fsm.Caches) {
+	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk, Caches: caches})
 	state := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 2034)) + `"}`)
 	payload := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 280)) + `"}`)
 	const agents = 200
@@ -109,19 +115,15 @@ func BenchmarkThaw50Of300B(b *testing.B) {
 		r.batch(agent.Commit{Ops: []agent.Op{&agent.HibernateThread{Thread: key, Rev: 50, Entries: drafts}}})
 		r.batch(agent.Commit{Ops: []agent.Op{&agent.PutCheckpoint{Key: key, State: state, Thread: &agent.Pointer{Thread: key, Rev: 50}}}})
 	}
-	for name, encoded := range map[string]bool{"decoded": false, "encoded": true} {
-		b.Run(name, func(b *testing.B) {
-			tail, n := uint64(50), 0
-			b.ReportAllocs()
-			for b.Loop() {
-				view := r.machine.View()
-				thaw := &agent.Thaw{Key: fmt.Sprintf("agent-%d", n*7919%agents), Tail: &tail, Encoded: encoded}
-				if a := view.Answer("", thaw); a.Err != nil {
-					b.Fatal(a.Err)
-				}
-				view.Close()
-				n++
-			}
-		})
+	tail, n := uint64(50), 0
+	b.ReportAllocs()
+	for b.Loop() {
+		view := r.machine.View()
+		thaw := &agent.Thaw{Key: fmt.Sprintf("agent-%d", n*7919%agents), Tail: &tail, Encoded: encoded}
+		if a := view.Answer("", thaw); a.Err != nil {
+			b.Fatal(a.Err)
+		}
+		view.Close()
+		n++
 	}
 }
