@@ -102,6 +102,7 @@ func BenchmarkThaw50Of300B(b *testing.B) {
 }
 
 func benchmarkThaw(b *testing.B, encoded bool, caches fsm.Caches) {
+	b.Helper()
 	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk, Caches: caches})
 	state := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 2034)) + `"}`)
 	payload := agent.JSON(`{"text":"` + string(bytes.Repeat([]byte("x"), 280)) + `"}`)
