@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dormouse/bench/load"
@@ -135,6 +136,28 @@ func TestTheWindowIsTold(t *testing.T) {
 	if got.Ops > int64(m.calls) || got.Rate <= 0 || got.P50 > got.P99 || got.P99 > got.Max {
 		t.Errorf("of %d calls the result is %+v", m.calls, got)
 	}
+}
+
+// silent is a system that never answers a put.
+type silent struct{ *memory }
+
+func (s silent) Put(ctx context.Context, _ string, _ []byte) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestARunEndsAlthoughACallDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		workload, _ := load.ByName("put-1k")
+		began := time.Now()
+		result, err := load.Run(t.Context(), silent{newMemory()}, load.Options{Workload: workload, Callers: 2, Agents: 2, Duration: time.Second, Prefix: "a"})
+		if err != nil || result.Ops != 0 {
+			t.Errorf("the run has %d calls: %v", result.Ops, err)
+		}
+		if took := time.Since(began); took < time.Second || took > time.Minute {
+			t.Errorf("the run took %v", took)
+		}
+	})
 }
 
 func TestTheFirstFailureEndsARunUnlessItMayGoOn(t *testing.T) {

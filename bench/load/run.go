@@ -125,9 +125,20 @@ func (r *run) play(ctx context.Context, callers []*caller) (time.Duration, error
 	r.phase.Store(over)
 	took := time.Since(began)
 	r.window(false)
+	late := time.AfterFunc(lastCallsMax, func() { end(errLate) })
 	left.Wait() // wait for the last calls, so that their writes do not apply during the next run
-	return took, context.Cause(ctx)
+	late.Stop()
+	if err := context.Cause(ctx); !errors.Is(err, errLate) {
+		return took, err
+	}
+	return took, nil
 }
+
+// lastCallsMax is how long a run waits for the last calls. Calls to a node that is silent may never end.
+const lastCallsMax = 10 * time.Second
+
+// errLate ends the calls that have not ended after lastCallsMax. They count as not made.
+var errLate = errors.New("the run is over")
 
 // repeat makes calls until the run is over.
 func (r *run) repeat(ctx context.Context, c *caller) error {

@@ -76,7 +76,7 @@ func (d *Document) addBars(p *plot.Plot, workloads []string, callers int) error 
 		}
 		bars.Offset = (vg.Length(place) - vg.Length(len(shown)-1)/2) * (width + 2)
 		bars.Color, bars.LineStyle.Width = pictured[i].color, 0
-		p.Add(bars, numbers{values, bars.Offset})
+		p.Add(bars, numbers{values, bars.Offset, "%.1f"})
 		p.Legend.Add(pictured[i].system, bars)
 	}
 	return nil
@@ -86,6 +86,7 @@ func (d *Document) addBars(p *plot.Plot, workloads []string, callers int) error 
 type numbers struct {
 	values plotter.Values
 	offset vg.Length
+	format string
 }
 
 // Plot implements plot.Plotter.
@@ -94,6 +95,6 @@ func (n numbers) Plot(c draw.Canvas, p *plot.Plot) {
 	style := p.X.Tick.Label
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
 	for i, v := range n.values {
-		c.FillText(style, vg.Point{X: x(float64(i)) + n.offset, Y: y(v) + 2}, fmt.Sprintf("%.1f", v))
+		c.FillText(style, vg.Point{X: x(float64(i)) + n.offset, Y: y(v) + 2}, fmt.Sprintf(n.format, v))
 	}
 }

@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -22,41 +22,54 @@ var plotted = []struct {
 }
 
 // drawAll draws each figure of each workload that was run with several numbers
-// of callers, and returns the files.
+// of callers, and the trials. It returns the files.
 func drawAll(d *Document, dir string) ([]string, error) {
-	var files []string
-	places := d.places()
-	var workloads []string
-	for _, a := range places {
-		if !slices.Contains(workloads, a.workload) {
-			workloads = append(workloads, a.workload)
-		}
+	plots, err := d.drawTrials()
+	if err != nil {
+		return nil, err
 	}
-	for _, workload := range workloads {
+	files := slices.Sorted(maps.Keys(plots))
+	places := d.places()
+	for _, workload := range workloadsOf(places) {
+		add := func(name string, p *plot.Plot, err error) error {
+			if err == nil && p != nil {
+				file := workload + "-" + name + ".svg"
+				plots[file], files = p, append(files, file)
+			}
+			return err
+		}
+		p, err := d.drawTradeoff(places, workload)
+		if err := add("latency-throughput", p, err); err != nil {
+			return nil, err
+		}
 		for _, f := range plotted {
 			p, err := d.draw(places, workload, f.Figure)
-			if err != nil {
+			if err := add(f.file, p, err); err != nil {
 				return nil, err
 			}
-			if p == nil {
-				continue
-			}
-			file := workload + "-" + f.file + ".svg"
-			if err := p.Save(16*vg.Centimeter, 9*vg.Centimeter, filepath.Join(dir, file)); err != nil {
-				return nil, fmt.Errorf("draw %s: %w", file, err)
-			}
-			files = append(files, file)
+		}
+	}
+	for file, p := range plots {
+		if err := p.Save(16*vg.Centimeter, 9*vg.Centimeter, filepath.Join(dir, file)); err != nil {
+			return nil, fmt.Errorf("draw %s: %w", file, err)
 		}
 	}
 	return files, nil
 }
 
-// draw draws a figure of a workload, a line a system; nil where there is but
-// one number of callers. Callers grow as their logarithm.
-func (d *Document) draw(places []at, workload string, f Figure) (*plot.Plot, error) {
-	lines := map[string]plotter.XYs{} // :: system → points
-	var systems []string
-	var callers []int
+func workloadsOf(places []at) (workloads []string) {
+	for _, a := range places {
+		if !slices.Contains(workloads, a.workload) {
+			workloads = append(workloads, a.workload)
+		}
+	}
+	return workloads
+}
+
+// lines returns a point for each place of a workload, by system, with the systems and
+// the numbers of callers in order.
+func (d *Document) lines(places []at, workload string, point func(at) plotter.XY) (lines map[string]plotter.XYs, systems []string, callers []int) {
+	lines = map[string]plotter.XYs{}
 	for _, a := range places {
 		if a.workload != workload {
 			continue
@@ -64,11 +77,20 @@ func (d *Document) draw(places []at, workload string, f Figure) (*plot.Plot, err
 		if lines[a.system] == nil {
 			systems = append(systems, a.system)
 		}
-		lines[a.system] = append(lines[a.system], plotter.XY{X: float64(a.callers), Y: d.median(a, f)})
+		lines[a.system] = append(lines[a.system], point(a))
 		if !slices.Contains(callers, a.callers) {
 			callers = append(callers, a.callers)
 		}
 	}
+	return lines, systems, callers
+}
+
+// draw draws a figure of a workload, a line a system; nil where there is but
+// one number of callers. Callers grow as their logarithm.
+func (d *Document) draw(places []at, workload string, f Figure) (*plot.Plot, error) {
+	lines, systems, callers := d.lines(places, workload, func(a at) plotter.XY {
+		return plotter.XY{X: float64(a.callers), Y: d.median(a, f)}
+	})
 	if len(callers) < 2 {
 		return nil, nil //nolint:nilnil // nothing to draw is an answer
 	}
@@ -79,13 +101,9 @@ func (d *Document) draw(places []at, workload string, f Figure) (*plot.Plot, err
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Add(plotter.NewGrid())
 	for i, system := range systems {
-		line, points, err := plotter.NewLinePoints(lines[system])
-		if err != nil {
-			return nil, fmt.Errorf("draw %s of %s: %w", f.Name, workload, err)
+		if err := addLine(p, i, system, lines[system]); err != nil {
+			return nil, err
 		}
-		line.Color, points.Color, points.Shape = plotutil.Color(i), plotutil.Color(i), plotutil.Shape(i)
-		p.Add(line, points)
-		p.Legend.Add(system, line, points)
 	}
 	p.Y.Max *= 1.25 // room for the legend
 	return p, nil

@@ -113,6 +113,23 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	if err != nil || !strings.Contains(string(svg), "<svg") {
 		t.Errorf("no plot: %v, %.40s", err, svg)
 	}
+	for file, wants := range map[string][]string{
+		"put-1k-latency-throughput.svg": {">dormouse<", ">etcd<", ">64<", ">256<"},
+		"failover.svg":                  {">leader killed, dormouse<", ">0.25<", ">leader killed, etcd<", ">100.00<"},
+	} {
+		svg, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(svg), want) {
+				t.Errorf("%s lacks %q", file, want)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "growth.svg")); err == nil {
+		t.Error("a trial that was not made has a plot")
+	}
 	if _, err := os.Stat(filepath.Join(dir, "turn-throughput.svg")); err == nil {
 		t.Error("one number of callers makes a plot")
 	}
