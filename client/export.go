@@ -43,9 +43,7 @@ type scopeExport struct {
 
 // attempt exports from one node.
 func (e *scopeExport) attempt(ctx context.Context, c *Client) error {
-	waiting, cancel := c.bounded(ctx)
-	l, release, err := c.pool.wait(waiting)
-	cancel()
+	l, release, err := c.waitForNode(ctx)
 	if err != nil {
 		return err
 	}

@@ -108,9 +108,7 @@ func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProg
 // receiveAll opens a stream from one node and gives each message to receive. It waits for the node as long as any
 // call does; the stream has no timeout but that of ctx.
 func receiveAll[M any](ctx context.Context, c *Client, open func(context.Context, apipb.ClusterClient) (grpc.ServerStreamingClient[M], error), receive func(*M) error) error {
-	waiting, cancel := c.bounded(ctx)
-	l, release, err := c.pool.wait(waiting)
-	cancel()
+	l, release, err := c.waitForNode(ctx)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,8 @@ func (r *readShards) get(key string, index uint64) (value []byte, ok bool) {
 	return row.value(), true
 }
 
-// add adds the row that make returns for the key's hash, unless current is not epoch, or epoch is odd.
-func (r *readShards) add(key string, epoch uint64, current *atomic.Uint64, make func(hash uint64) *cachedRow) {
+// add adds the row that newRow returns for the key's hash, unless current is not epoch, or epoch is odd.
+func (r *readShards) add(key string, epoch uint64, current *atomic.Uint64, newRow func(hash uint64) *cachedRow) {
 	if epoch%2 == 1 {
 		return
 	}
@@ -50,7 +50,7 @@ func (r *readShards) add(key string, epoch uint64, current *atomic.Uint64, make 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if current.Load() == epoch {
-		s.add(make(hash), int(r.bytesMax/readCacheShards))
+		s.add(newRow(hash), int(r.bytesMax/readCacheShards))
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 )
 
 // Tail has consecutive entries of one incarnation of a thread, each encoded for an answer. Entries
-// never change, so a tail stays right until its thread is deleted. Its memory is one piece: the entries, a
+// never change, so a tail is valid until its thread is deleted. Its memory is one piece: the entries, a
 // mark for each of them, and the end.
 type Tail struct {
 	Incarnation uint64

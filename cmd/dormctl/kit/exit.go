@@ -191,8 +191,6 @@ func (a *App) hint(err error) string {
 		return "this runner has lost the turn: stop it; dormctl sessions recover takes it over once the lease has expired"
 	case agent.CodeSessionLeaseRequired:
 		return "the session has a running turn: end it with dormctl sessions commit, or cancel the session"
-	case agent.CodeStaleSessionRevision:
-		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeAlreadyClaimed:
 		return "wait until the claim is released or expires; dormctl claims watch shows when"
 	case agent.CodeIdempotencyMismatch:
@@ -210,7 +208,7 @@ func (a *App) hint(err error) string {
 			return ""
 		}
 		return "another writer was first: load the thread again, and continue from the stored rev"
-	case agent.CodeRevisionMismatch:
+	case agent.CodeRevisionMismatch, agent.CodeStaleSessionRevision:
 		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeMissingThread, agent.CodeThreadMismatch:
 		if commit != nil {
