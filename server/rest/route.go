@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -157,7 +158,8 @@ func (f *api) newRequest(ctx context.Context, rt *route, r *http.Request, w *wri
 			return nil, agent.Invalid("query", "%v", err)
 		}
 	}
-	for name, values := range query {
+	for _, name := range slices.Sorted(maps.Keys(query)) { // one request has one answer
+		values := query[name]
 		switch {
 		case !rt.takes(name):
 			return nil, agent.Invalid(name, "this call has no query parameter %q", name)
