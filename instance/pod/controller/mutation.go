@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -34,8 +35,8 @@ func (pt *podTurn) mutate() error {
 	if err := slot.Topology.CheckNested(pt.pod); err != nil {
 		return err
 	}
-	for name, n := range slot.Topology.Nodes { // refuse a key that is too long now, before any node starts
-		if _, err := slot.Topology.RefOf(pt.pod, name, n); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(slot.Topology.Nodes)) { // refuse a key that is too long now, before any node starts
+		if _, err := slot.Topology.RefOf(pt.pod, name, slot.Topology.Nodes[name]); err != nil {
 			return err
 		}
 	}
