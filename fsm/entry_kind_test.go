@@ -1,12 +1,15 @@
 package fsm_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // ofKinds appends one entry of each kind, in commits of maximal size.
@@ -152,4 +155,93 @@ func BenchmarkLoadTailOfAKind(b *testing.B) {
 			b.Fatalf("%+v", page)
 		}
 	}
+}
+
+// Entries are found by kind as they are found by reading all of them: in threads that began below the
+// level of runs, after forks inside of a run, and after compactions.
+func TestRunsOfAKindAreFoundAsEntriesAre(t *testing.T) {
+	for seed := range uint64(20) {
+		r := newSubject(t)
+		random := rand.New(rand.NewPCG(seed, 0))
+		kinds := []string{"a", "a", "a", "b", "ab"}
+		appendRun := func(thread string) {
+			ofKinds(r, thread, slices.Repeat([]string{kinds[random.IntN(len(kinds))]}, 1+random.IntN(2*kv.KindRun))...)
+		}
+		if seed%2 == 0 {
+			appendRun("0")
+			appendRun("0")
+		}
+		r.raise(txn.KindRunLevel)
+		appendRun("0")
+		threads := 1
+		for range 40 {
+			thread := fmt.Sprint(random.IntN(threads))
+			info := read[*agent.Thread](r, &agent.GetThread{Thread: thread})
+			switch random.IntN(8) {
+			case 0:
+				at := info.Floor + random.Uint64N(info.Rev-info.Floor+1)
+				do[*agent.ThreadResult](r, &agent.ForkThread{Thread: thread, NewThread: fmt.Sprint(threads), AtRev: &at})
+				threads++
+			case 1:
+				// A thread that a fork reads is not compacted past the fork.
+				_, _ = r.try(&agent.CompactThread{Thread: thread, BeforeSeq: info.Floor + 1 + random.Uint64N(info.Rev-info.Floor+1)})
+			default:
+				appendRun(thread)
+			}
+		}
+		for n := range threads {
+			sameByKind(r, random, fmt.Sprint(n))
+		}
+	}
+}
+
+// sameByKind compares what loads by kind find in a thread with its entries.
+func sameByKind(r *subject, random *rand.Rand, thread string) {
+	r.tb.Helper()
+	all := pages(r, agent.LoadEntries{Thread: thread})
+	for _, kinds := range [][]string{{"a"}, {"b"}, {"ab", "b"}, {"none"}} {
+		var want []uint64
+		for _, e := range all {
+			if slices.Contains(kinds, e.Kind) {
+				want = append(want, e.Seq)
+			}
+		}
+		if got := seqs(pages(r, agent.LoadEntries{Thread: thread, Kinds: kinds})); !slices.Equal(got, want) {
+			r.tb.Fatalf("thread %s has entries %d of kinds %q, and finds %d", thread, want, kinds, got)
+		}
+		if len(want) == 0 {
+			continue
+		}
+		first := random.IntN(len(want))
+		if got := seqs(pages(r, agent.LoadEntries{Thread: thread, Kinds: kinds, From: want[first]})); !slices.Equal(got, want[first:]) {
+			r.tb.Fatalf("thread %s from %d finds %d of kinds %q, want %d", thread, want[first], got, kinds, want[first:])
+		}
+		if got := seqs(pages(r, agent.LoadEntries{Thread: thread, Kinds: kinds, Tail: uint64(len(want) - first)})); !slices.Equal(got, want[first:]) {
+			r.tb.Fatalf("the tail of thread %s from %d is %d of kinds %q, want %d", thread, want[first], got, kinds, want[first:])
+		}
+	}
+}
+
+func TestEntriesOfOneKindShareARowOfTheIndex(t *testing.T) {
+	r := newSubject(t)
+	rows := func(want int) {
+		t.Helper()
+		if got := r.rows(kv.KindEntryKind); got != want {
+			t.Fatalf("the index has %d rows, want %d", got, want)
+		}
+	}
+	ofKinds(r, "t", "a", "a", "a") // below the level
+	rows(3)
+	r.raise(txn.KindRunLevel)
+	ofKinds(r, "t", "a", "a")
+	rows(4)
+	ofKinds(r, "t", "b", "a", "a")
+	rows(6)
+	ofKinds(r, "t", slices.Repeat([]string{"a"}, kv.KindRun-8)...)
+	rows(6)
+	ofKinds(r, "t", "a", "a")
+	rows(7)
+	do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "f"})
+	ofKinds(r, "f", "a", "a")
+	rows(8)
 }

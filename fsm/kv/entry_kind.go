@@ -8,12 +8,17 @@ import "encoding/binary"
 // format.
 const KindBlock = 4096
 
+// KindRun is how many entries one row of the index by kind stands for at most. A row stands for its
+// entry, and for those of the same kind that follow it up to the next multiple of KindRun. It divides
+// KindBlock, and is part of the row format.
+const KindRun = 64
+
 // EntryKindPrefix begins the keys of the index rows of one incarnation's entries from a block on.
 func EntryKindPrefix(scope, thread string, incarnation, block uint64) string {
 	return IncarnationKey(KindEntryKind, scope, thread, incarnation) + EncodeNumber(block)
 }
 
-// EntryKindKey names the index row of an entry.
+// EntryKindKey names the index row of a run of entries of one kind, whose first is at seq.
 func EntryKindKey(scope, thread string, incarnation uint64, kind string, seq uint64) string {
 	return EntryKindPrefix(scope, thread, incarnation, seq/KindBlock) + KindPart(kind) + EncodeNumber(seq)
 }

@@ -2,8 +2,10 @@ package thread
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
+	"sort"
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
@@ -48,22 +50,22 @@ func (j Journal) spans(from, to uint64, back bool) (all []span) {
 	return all
 }
 
-// eachOfKinds is eachEntry for the entries of some kinds. It reads no others.
+// eachOfKinds is eachEntry for the entries of some kinds. It visits no others.
 func eachOfKinds(
 	r txn.Reader, j Journal, kinds []string, from, to uint64, back bool, visit func(*logpb.EntryRow, agent.Entry) (bool, error),
 ) error {
 	for _, s := range j.spans(from, to, back) {
-		more := true
-		err := eachKindBlock(r, s, kinds, back, func(seqs []uint64) (bool, error) {
-			if back {
-				slices.Reverse(seqs)
-			}
-			for _, seq := range seqs {
+		more, err := eachKindRun(r, j, s, kinds, back, func(run kindRun) (bool, error) {
+			for i := range run.to - run.from {
+				seq := run.from + i
+				if back {
+					seq = run.to - 1 - i
+				}
 				row, err := j.row(seq)
 				if err != nil {
 					return false, err
 				}
-				if more, err = visit(row, entryOf(row, s.incarnation, seq)); err != nil || !more {
+				if more, err := visit(row, entryOf(row, s.incarnation, seq)); err != nil || !more {
 					return false, err
 				}
 			}
@@ -81,28 +83,36 @@ func eachOfKinds(
 func lastOfKinds(r txn.Reader, j Journal, kinds []string, n, from, to uint64) (uint64, error) {
 	start := to
 	for _, s := range j.spans(from, to, true) {
-		err := eachKindBlock(r, s, kinds, true, func(seqs []uint64) (bool, error) {
-			if found := uint64(len(seqs)); found > 0 {
-				start = seqs[found-min(n, found)]
-				n -= min(n, found)
-			}
+		more, err := eachKindRun(r, j, s, kinds, true, func(run kindRun) (bool, error) {
+			found := min(n, run.to-run.from)
+			start = run.to - found
+			n -= found
 			return n > 0, nil
 		})
-		if err != nil || n == 0 {
+		if err != nil || !more {
 			return start, err
 		}
 	}
 	return start, nil
 }
 
-// eachKindBlock visits the blocks of a span, from the last one if back is set, with the seqs of the
-// entries of some kinds in each, in order, until visit returns false.
-func eachKindBlock(r txn.Reader, s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
+// kindRun is entries of one kind that follow each other: those from a seq up to another, which is
+// excluded.
+type kindRun struct {
+	kind     string
+	from, to uint64
+}
+
+// eachKindRun visits the runs of some kinds in a span, in order, or from the last one if back is
+// set, until visit returns false. more reports that it returned true for all of them.
+func eachKindRun(
+	r txn.Reader, j Journal, s span, kinds []string, back bool, visit func(kindRun) (bool, error),
+) (more bool, err error) {
 	first, last := s.from/kv.KindBlock, (s.to-1)/kv.KindBlock
 	cursor, err := r.Engine.Scan(
 		[]byte(kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, first)), []byte(kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, last+1)))
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, cursor.Close()) }()
 	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
@@ -111,27 +121,76 @@ func eachKindBlock(r txn.Reader, s span, kinds []string, back bool, visit func(s
 		if back {
 			block = last - i
 		}
-		var seqs []uint64
-		for _, kind := range kinds {
-			part := kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, block) + kv.KindPart(kind)
-			for ok := cursor.Seek([]byte(part + kv.EncodeNumber(s.from))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
-				seq := kv.DecodeNumber(cursor.Key()[len(part):])
-				if seq >= s.to {
-					break
-				}
-				seqs = append(seqs, seq)
+		runs, err := indexedRuns(r, cursor, s, kinds, block)
+		if err != nil {
+			return false, err
+		}
+		checkKinds(r, j, s, kinds, block, runs)
+		if back {
+			slices.Reverse(runs)
+		}
+		for _, run := range runs {
+			if run.to, err = runEnd(j, run); err != nil {
+				return false, err
+			}
+			if run.from == run.to {
+				continue
+			}
+			if more, err := visit(run); err != nil || !more {
+				return false, err
 			}
 		}
-		if err := cursor.Err(); err != nil {
-			return err
-		}
-		slices.Sort(seqs)
-		checkKinds(r, s, kinds, block, seqs)
-		if more, err := visit(seqs); err != nil || !more {
-			return err
+	}
+	return true, nil
+}
+
+// seeker is a cursor that can seek.
+type seeker interface {
+	Seek(key []byte) bool
+	Next() bool
+	Key() []byte
+	Err() error
+}
+
+// indexedRuns returns the runs of some kinds in a block of a span, in order, each up to where it ends
+// at the latest.
+func indexedRuns(r txn.Reader, cursor seeker, s span, kinds []string, block uint64) (runs []kindRun, err error) {
+	from := max(s.from, block*kv.KindBlock)
+	for _, kind := range kinds {
+		part := kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, block) + kv.KindPart(kind)
+		own := len(runs)
+		for ok := cursor.Seek([]byte(part + kv.EncodeNumber(from/kv.KindRun*kv.KindRun))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
+			seq := kv.DecodeNumber(cursor.Key()[len(part):])
+			if seq >= s.to {
+				break
+			}
+			if len(runs) > own {
+				runs[len(runs)-1].to = min(runs[len(runs)-1].to, seq)
+			}
+			runs = append(runs, kindRun{kind: kind, from: seq, to: min((seq/kv.KindRun+1)*kv.KindRun, s.to)})
 		}
 	}
-	return nil
+	for i := range runs { // one that begins before the span
+		runs[i].from = min(max(runs[i].from, from), runs[i].to)
+	}
+	slices.SortFunc(runs, func(a, b kindRun) int { return cmp.Compare(a.from, b.from) })
+	return runs, cursor.Err()
+}
+
+// runEnd returns where a run ends, which is run.to at the latest: the seq of its first entry of
+// another kind.
+func runEnd(j Journal, run kindRun) (uint64, error) {
+	var failed error
+	ended := func(i int) bool {
+		row, err := j.row(run.from + uint64(i))
+		failed = cmp.Or(failed, err)
+		return err != nil || row.Kind != run.kind
+	}
+	size := int(run.to - run.from)
+	if size == 0 || !ended(size-1) { // the usual case
+		return run.to, failed
+	}
+	return run.from + uint64(sort.Search(size-1, ended)), failed
 }
 
 // kindsCheckedMax is how many entries checkKinds reads for one block.
@@ -139,12 +198,21 @@ const kindsCheckedMax = 64
 
 // checkKinds compares a block of the index with the entries, if invariants are enabled and the span
 // is short.
-func checkKinds(r txn.Reader, s span, kinds []string, block uint64, seqs []uint64) {
+func checkKinds(r txn.Reader, j Journal, s span, kinds []string, block uint64, runs []kindRun) {
 	from, to := max(s.from, block*kv.KindBlock), min(s.to, (block+1)*kv.KindBlock)
 	if !invariant.Enabled || to-from > kindsCheckedMax {
 		return
 	}
-	var want []uint64
+	var seqs, want []uint64
+	for _, run := range runs {
+		end, err := runEnd(j, run)
+		if err != nil {
+			return // the read itself returns the error
+		}
+		for seq := run.from; seq < end; seq++ {
+			seqs = append(seqs, seq)
+		}
+	}
 	for seq := from; seq < to; seq++ {
 		raw, err := r.Get(kv.EntryKey(r.Scope, s.thread, s.incarnation, seq))
 		if err != nil || raw == nil {

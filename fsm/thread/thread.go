@@ -245,9 +245,20 @@ func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 		}
 	}
 	c.Rows.SetMessage(kv.EntryKey(c.Scope, t.Id, t.Incarnation, e.Seq), &row)
-	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
+	indexKind(c, t, e)
 	t.Bytes += EntryBytes(e)
 	return nil
+}
+
+// indexKind adds an appended entry to the index by kind, which has a row for the first entry of a run.
+func indexKind(c *txn.Tx, t *logpb.ThreadMeta, e *agent.Entry) {
+	if e.Kind == t.LastKind && e.Seq%kv.KindRun != 0 {
+		return
+	}
+	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
+	if c.Level >= txn.KindRunLevel {
+		t.LastKind = e.Kind
+	}
 }
 
 // indexEntry adds a chosen id to the index.

@@ -70,3 +70,7 @@ const VacuumLevel = 9
 // CompactionLevel is the feature level from which on the compactions of one commit, and of one entry,
 // may read only so many checkpoints and forks.
 const CompactionLevel = 9
+
+// KindRunLevel is the feature level from which on entries of one kind that follow each other share a
+// row of the index by kind.
+const KindRunLevel = 9

@@ -1055,6 +1055,7 @@ type ThreadMeta struct {
 	Bytes          uint64                 `protobuf:"varint,13,opt,name=bytes,proto3" json:"bytes,omitempty"`                                         // of its own rows
 	ChosenIds      bool                   `protobuf:"varint,14,opt,name=chosen_ids,json=chosenIds,proto3" json:"chosen_ids,omitempty"`                // some entry has an id that its caller chose
 	DescribedBytes uint64                 `protobuf:"varint,15,opt,name=described_bytes,json=describedBytes,proto3" json:"described_bytes,omitempty"` // of its metadata and its summary, as its scope counts them; 0 if it does not count them yet
+	LastKind       string                 `protobuf:"bytes,16,opt,name=last_kind,json=lastKind,proto3" json:"last_kind,omitempty"`                    // of its last own entry, if level 9 appended that; empty otherwise
 	ExpiresAt      int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`                // 0 means never
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1193,6 +1194,13 @@ func (x *ThreadMeta) GetDescribedBytes() uint64 {
 		return x.DescribedBytes
 	}
 	return 0
+}
+
+func (x *ThreadMeta) GetLastKind() string {
+	if x != nil {
+		return x.LastKind
+	}
+	return ""
 }
 
 func (x *ThreadMeta) GetExpiresAt() int64 {
@@ -1604,7 +1612,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x122\n" +
 	"\aresults\x18\x03 \x03(\v2\x18.dormouse.op.v1.OpResultR\aresults\x12/\n" +
-	"\arefusal\x18\x04 \x01(\v2\x15.dormouse.op.v1.ErrorR\arefusal\"\xfd\x03\n" +
+	"\arefusal\x18\x04 \x01(\v2\x15.dormouse.op.v1.ErrorR\arefusal\"\x9a\x04\n" +
 	"\n" +
 	"ThreadMeta\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
@@ -1627,7 +1635,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x05bytes\x18\r \x01(\x04R\x05bytes\x12\x1d\n" +
 	"\n" +
 	"chosen_ids\x18\x0e \x01(\bR\tchosenIds\x12'\n" +
-	"\x0fdescribed_bytes\x18\x0f \x01(\x04R\x0edescribedBytes\x12\x1d\n" +
+	"\x0fdescribed_bytes\x18\x0f \x01(\x04R\x0edescribedBytes\x12\x1b\n" +
+	"\tlast_kind\x18\x10 \x01(\tR\blastKind\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18P \x01(\x03R\texpiresAt\"W\n" +
 	"\tForkPoint\x12\x16\n" +

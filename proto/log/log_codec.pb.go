@@ -899,6 +899,7 @@ func (m *ThreadMeta) EncodedSize() int {
 	n += protocode.SizeInt(13, m.Bytes)
 	n += protocode.SizeBool(14, m.ChosenIds)
 	n += protocode.SizeInt(15, m.DescribedBytes)
+	n += protocode.SizeText(16, m.LastKind)
 	n += protocode.SizeInt(80, m.ExpiresAt)
 	return n
 }
@@ -911,6 +912,7 @@ func (m *ThreadMeta) EncodeBackward(b []byte) int {
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
 	i = protocode.PutInt(b, i, 80, m.ExpiresAt)
+	i = protocode.PutText(b, i, 16, m.LastKind)
 	i = protocode.PutInt(b, i, 15, m.DescribedBytes)
 	i = protocode.PutBool(b, i, 14, m.ChosenIds)
 	i = protocode.PutInt(b, i, 13, m.Bytes)
@@ -973,6 +975,8 @@ func (m *ThreadMeta) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = f.Bool(&m.ChosenIds)
 		case 15:
 			err = protocode.Int(&f, &m.DescribedBytes)
+		case 16:
+			err = f.String(&m.LastKind)
 		case 80:
 			err = protocode.Int(&f, &m.ExpiresAt)
 		default:
