@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import ssl
 import threading
@@ -66,11 +67,12 @@ class StandardHttp:
     def __init__(self, context: ssl.SSLContext | None = None) -> None:
         self._context = context
         self._lock = threading.Lock()
-        self._idle: dict[tuple[str, str], list[http.client.HTTPConnection]] = {}  # guarded by _lock
+        self._idle: dict[tuple[int, str, str], list[http.client.HTTPConnection]] = {}  # guarded by _lock
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
         parts = urlsplit(url)
-        key = (parts.scheme, parts.netloc)
+        # A forked process has the connections of its parent, but must not use them.
+        key = (os.getpid(), parts.scheme, parts.netloc)
         connection = self._connection(key, timeout, fresh)
         kept = False
         try:
@@ -79,14 +81,15 @@ class StandardHttp:
             content = answer.read()
             kept = not answer.will_close
             return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
-        except http.client.HTTPException as error:
+        except (http.client.HTTPException, OSError) as error:
+            self._forget(key)
             raise ConnectionError(f"the connection to {parts.netloc} was lost: {error!r}") from error
         finally:
             self._keep(key, connection, kept)
 
     def open(self, url: str, headers: Mapping[str, str], silence: float) -> Stream:
         parts = urlsplit(url)
-        connection = self._new((parts.scheme, parts.netloc), min(silence, OPENING_MAX))
+        connection = self._new(parts.scheme, parts.netloc, min(silence, OPENING_MAX))
         try:
             connection.request("GET", url[url.index(parts.netloc) + len(parts.netloc) :], headers=dict(headers))
             sock = connection.sock
@@ -109,13 +112,12 @@ class StandardHttp:
             for connection in connections:
                 connection.close()
 
-    def _new(self, key: tuple[str, str], timeout: float) -> http.client.HTTPConnection:
-        scheme, netloc = key
+    def _new(self, scheme: str, netloc: str, timeout: float) -> http.client.HTTPConnection:
         if scheme == "https":
             return http.client.HTTPSConnection(netloc, timeout=timeout, context=self._context)
         return http.client.HTTPConnection(netloc, timeout=timeout)
 
-    def _connection(self, key: tuple[str, str], timeout: float, fresh: bool) -> http.client.HTTPConnection:
+    def _connection(self, key: tuple[int, str, str], timeout: float, fresh: bool) -> http.client.HTTPConnection:
         if not fresh:
             with self._lock:
                 idle = self._idle.get(key)
@@ -124,9 +126,17 @@ class StandardHttp:
                 connection.timeout = timeout
                 connection.sock.settimeout(timeout)
                 return connection
-        return self._new(key, timeout)
+        _pid, scheme, netloc = key
+        return self._new(scheme, netloc, timeout)
 
-    def _keep(self, key: tuple[str, str], connection: http.client.HTTPConnection, kept: bool) -> None:
+    def _forget(self, key: tuple[int, str, str]) -> None:
+        """Closes the idle connections to a node after one was lost: the others are likely lost too."""
+        with self._lock:
+            idle = self._idle.pop(key, [])
+        for connection in idle:
+            connection.close()
+
+    def _keep(self, key: tuple[int, str, str], connection: http.client.HTTPConnection, kept: bool) -> None:
         if kept:
             with self._lock:
                 idle = self._idle.setdefault(key, [])

@@ -1,6 +1,10 @@
+import concurrent.futures
 import http.server
+import socket
 import threading
+import time
 import unittest
+from unittest import mock
 
 from dormouse import Client, HttpxHttp, StandardHttp
 
@@ -9,11 +13,13 @@ class Node(http.server.BaseHTTPRequestHandler):
     """Answers each call with what it got; a stream brings one event and then stays silent."""
 
     protocol_version = "HTTP/1.1"
-    connections = set[tuple[str, int]]()
+    connections = dict[tuple[str, int], socket.socket]()
     quiet = threading.Event()
+    together = threading.Barrier(1)
 
     def do_GET(self) -> None:
-        Node.connections.add(self.client_address)
+        Node.connections[self.client_address] = self.request
+        Node.together.wait(10)
         if self.headers.get("Accept") == "text/event-stream":
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
@@ -43,6 +49,7 @@ class Connections(unittest.TestCase):
     def setUp(self) -> None:
         Node.connections.clear()
         Node.quiet.clear()
+        Node.together = threading.Barrier(1)
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -72,6 +79,25 @@ class Connections(unittest.TestCase):
                 for _ in range(5):
                     client.checkpoints.get("k", scope="ü")
                 self.assertEqual(len(Node.connections), 1)
+
+    def test_idle_connections_that_the_node_closed_cost_one_attempt(self) -> None:
+        with Client(self.url) as client:
+            Node.together = threading.Barrier(12)
+            with concurrent.futures.ThreadPoolExecutor(12) as pool:
+                list(pool.map(lambda _: client.checkpoints.get("k"), range(12)))
+            Node.together = threading.Barrier(1)
+            for connection in Node.connections.values():
+                connection.shutdown(socket.SHUT_RDWR)
+            began = time.monotonic()
+            client.checkpoints.get("k")
+            self.assertLess(time.monotonic() - began, 1)
+
+    def test_a_forked_process_does_not_use_the_connections_of_its_parent(self) -> None:
+        with Client(self.url) as client:
+            client.checkpoints.get("k")
+            with mock.patch("os.getpid", return_value=1):
+                client.checkpoints.get("k")
+            self.assertEqual(len(Node.connections), 2)
 
     def test_a_watch_is_closed_by_another_thread_while_it_waits(self):
         for library in self.libraries():
