@@ -13,21 +13,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypedDict
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import RefusedError, UnknownError, refusal
 from .http import Http, Response, StandardHttp, Stream
 from .operations import IDEMPOTENT, READS
+from .problems import TRANSIENT, UNDECIDED, inconclusive, problem_of
 from .text import LoneSurrogates, encode, well_formed
 
-# Codes after which another attempt may succeed. The refused attempt was not applied.
-_TRANSIENT = frozenset({"overloaded", "unavailable", "not_owner"})
-
-# Codes after which a write may have been applied, as after "unknown".
-_UNDECIDED = frozenset({"internal", "request_expired"})
-
-# Codes that are about this attempt only: an earlier one may have been applied.
-_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "quota_exceeded", "corrupt"})
+# What a header may have.
+_HEADER = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,11 @@ class Answer:
 
 def _endpoint(url: str) -> str:
     """Returns a base URL without a slash at its end."""
-    if not re.match(r"\s*https?://[^/\s]", url, re.IGNORECASE):
+    try:
+        valid = re.fullmatch(r"\s*https?://[^/\s]\S*\s*", url, re.IGNORECASE) and urlsplit(url.strip()).port != 0
+    except ValueError:  # the port is no number
+        valid = False
+    if not valid:
         raise refusal("invalid", f"the endpoint {url!r} is not a base URL: give one such as http://127.0.0.1:7600")
     return url.strip().rstrip("/")
 
@@ -170,11 +169,11 @@ class Transport:
                 failure: Exception = refused
                 if refused.code == "unknown":
                     ambiguous = ambiguous or refused
-                elif write and refused.code in _UNDECIDED:
+                elif write and refused.code in UNDECIDED:
                     raise UnknownError(f"the node says {refused}", key) from (ambiguous or refused)
-                elif ambiguous is not None and write and refused.code in _INCONCLUSIVE:
+                elif ambiguous is not None and write and inconclusive(refused):
                     raise UnknownError("a later attempt was refused, an earlier one may have been applied", key) from ambiguous
-                elif refused.code not in _TRANSIENT:
+                elif refused.code not in TRANSIENT:
                     raise
             except OSError as lost:
                 failure = lost
@@ -228,9 +227,19 @@ class Transport:
             quoted = json.dumps(fence.claim) if plain else f'%"{quote(well_formed(fence.claim, self._policy), safe="")}"'
             headers["Dormouse-Fence"] = f"claim={quoted};epoch={fence.epoch}"
         if self._token is not None:
-            token = self._token() if callable(self._token) else self._token
-            headers["Authorization"] = f"Bearer {token.rstrip()}"  # files of tokens end with a line break
+            headers["Authorization"] = f"Bearer {self._bearer(self._token).rstrip()}"  # files of tokens end with a line break
+        for name, value in headers.items():
+            if not _HEADER.fullmatch(value):
+                raise refusal("invalid", f"the header {name} has a line break or another character that headers cannot have")
         return headers
+
+    @staticmethod
+    def _bearer(token: str | Callable[[], str]) -> str:
+        """Returns the current token. If the caller's function fails, nothing was sent: that is a refusal."""
+        try:
+            return token() if callable(token) else token
+        except Exception as error:
+            raise refusal("unauthenticated", f"the function of the token failed: {error}") from error
 
     def _url(self, request: Request) -> str:
         def param(match: re.Match[str]) -> str:
@@ -276,19 +285,6 @@ def _wait(cancelled: threading.Event | None, pause: float) -> bool:
         return cancelled.wait(pause)
     time.sleep(pause)
     return False
-
-
-def problem_of(status: int, body: bytes) -> Mapping[str, Any]:
-    """Returns the problem of an answer. An answer of a proxy may have none."""
-    try:
-        problem = json.loads(body)
-        if isinstance(problem, dict) and isinstance(problem.get("code"), str):
-            return problem
-    except ValueError:
-        pass  # not JSON
-    code = "overloaded" if status == 429 else "unknown" if status in (502, 504) else "unavailable" if status >= 500 else "invalid"
-    detail = f"the answer has status {status} and no code: it is not of a node"
-    return {"type": "about:blank", "title": "The answer is not a problem document", "status": status, "detail": detail, "code": code}
 
 
 def _ended(write: bool, ambiguous: Exception | None, failure: Exception, key: str | None) -> Exception:

@@ -102,6 +102,15 @@ class Outcomes(unittest.TestCase):
         client, _ = scripted(lambda got: Response(502, {}, b"<html>"), timeout_ms=300)
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)
 
+    def test_a_proxy_does_not_say_that_an_earlier_attempt_was_not_applied(self) -> None:
+        for status in (404, 500):
+            client, got = scripted(lost, lambda got, status=status: Response(status, {}, b"<html>"), timeout_ms=300)
+            self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown, status)
+        outcome = settle(client.call, "POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
+        self.assertIsInstance(outcome, Unknown)
+        client, _ = scripted(lambda got: Response(404, {}, b"<html>"))
+        self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Refused)
+
     def test_endpoints_are_needed(self):
         from dormouse import Client
 
@@ -113,7 +122,7 @@ class Requests(unittest.TestCase):
     def test_an_endpoint_that_is_no_url_is_refused(self) -> None:
         from dormouse import Client
 
-        for endpoint in ("127.0.0.1:7600", "localhost:7600", "ftp://a", "http://", ""):
+        for endpoint in ("127.0.0.1:7600", "localhost:7600", "ftp://a", "http://", "http://a:port", "http://a b", ""):
             with self.assertRaises(RefusedError, msg=endpoint) as raised:
                 Client(endpoint)
             self.assertEqual(raised.exception.code, "invalid")
@@ -122,6 +131,29 @@ class Requests(unittest.TestCase):
         client, got = scripted(STAMP, token="secret\n")
         client.checkpoints.put("k", {"state": {}})
         self.assertEqual(got[0].headers["Authorization"], "Bearer secret")
+
+    def test_what_no_header_can_carry_is_refused_and_not_shown(self) -> None:
+        for wrong in ({"token": "secret\nline"}, {"token": lambda: "secret\u20ac"}, {"scope": "secret\nline"}):
+            client, got = scripted(STAMP, **wrong)
+            outcome = settle(client.checkpoints.put, "k", {"state": {}})
+            assert isinstance(outcome, Refused), wrong
+            self.assertEqual(outcome.error.code, "invalid")
+            self.assertNotIn("secret", str(outcome.error))
+            self.assertEqual(got, [])
+
+    def test_a_token_that_cannot_be_read_is_a_refusal_or_leaves_the_outcome_unknown(self) -> None:
+        tokens = iter(["secret"])
+
+        def token() -> str:
+            for each in tokens:
+                return each
+            raise FileNotFoundError("no token")
+
+        client, _ = scripted(lost, STAMP, token=token)
+        self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)
+        outcome = settle(client.checkpoints.put, "k", {"state": {}})
+        assert isinstance(outcome, Refused)
+        self.assertEqual((outcome.error.code, type(outcome.error.__cause__)), ("unauthenticated", FileNotFoundError))
 
     def test_ids_are_percent_encoded_and_headers_are_sent(self):
         cluster = answer({"key": "k", "revision": 1}, 201, dormouse_cluster="c1")

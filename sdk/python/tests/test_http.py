@@ -52,6 +52,7 @@ class Connections(unittest.TestCase):
         Node.together = threading.Barrier(1)
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)

@@ -1,0 +1,41 @@
+"""What the problem of an answer says about the outcome of a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import RefusedError
+
+# Codes after which another attempt may succeed. The refused attempt was not applied.
+TRANSIENT = frozenset({"overloaded", "unavailable", "not_owner"})
+
+# Codes after which a write may have been applied, as after "unknown".
+UNDECIDED = frozenset({"internal", "request_expired"})
+
+# Codes of nodes that are about this attempt only: an earlier one may have been applied.
+_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "quota_exceeded", "corrupt"})
+
+# The type of the problem of an answer that is not of a node.
+_FOREIGN = "about:blank"
+
+
+def inconclusive(refused: RefusedError) -> bool:
+    """Reports whether a refusal says nothing of earlier attempts: by its code, or because it is a proxy's or this client's."""
+    if refused.code in TRANSIENT:
+        return False
+    return refused.code in _INCONCLUSIVE or refused.status == 0 or refused.problem.get("type") == _FOREIGN
+
+
+def problem_of(status: int, body: bytes) -> Mapping[str, Any]:
+    """Returns the problem of an answer. An answer of a proxy may have none."""
+    try:
+        problem = json.loads(body)
+        if isinstance(problem, dict) and isinstance(problem.get("code"), str):
+            return problem
+    except ValueError:
+        pass  # not JSON
+    code = "overloaded" if status == 429 else "unavailable" if status == 503 else "unknown" if status >= 500 else "invalid"
+    detail = f"the answer has status {status} and no code: it is not of a node"
+    return {"type": _FOREIGN, "title": "The answer is not a problem document", "status": status, "detail": detail, "code": code}
