@@ -213,6 +213,29 @@ defmodule Dormouse.ClientTest do
     end
   end
 
+  describe "events" do
+    test "events are parsed whatever the pieces in which they arrive" do
+      text = ": hello\r\nid: 1\r\nevent: a\r\ndata: x\r\ndata: é\r\n\r\nid: 2\n\ndata:y\n\n"
+
+      for size <- 1..byte_size(text) do
+        assert parsed(text, size) == [%{event: "a", data: "x\né", id: "1"}, %{event: "message", data: "", id: "2"}, %{event: "message", data: "y", id: "2"}]
+      end
+    end
+
+    test "a large event is parsed in time that grows with its length" do
+      data = String.duplicate("x", 4 * 1024 * 1024)
+      {time, events} = :timer.tc(fn -> parsed("data: " <> data <> "\n\n", 65_536) end)
+      assert [%{data: ^data}] = events
+      assert time < 2_000_000
+    end
+  end
+
+  defp parsed(text, size) do
+    pieces = for at <- 0..(byte_size(text) - 1)//size, do: binary_part(text, at, min(size, byte_size(text) - at))
+    {events, _parser} = Enum.flat_map_reduce(pieces, Dormouse.Watch.parser(), &Dormouse.Watch.parse(&2, &1))
+    events
+  end
+
   describe "holds" do
     test "a hold renews itself, and is lost when a renewal is refused" do
       claim = answer(%{name: "c", holder: "w", epoch: 3})

@@ -12,7 +12,8 @@ export interface ServerEvent {
  */
 export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent | undefined, void, undefined> {
   const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
-  let rest = ''
+  let unfinished: string[] = [] // the pieces of a line are joined at its end
+  let afterCR = false
   let event = ''
   let data: string[] = []
   let id = ''
@@ -20,11 +21,14 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      rest += value
-      // A CR at the end may be the first half of a CR LF.
-      const lines = rest.split(/\r\n|\n|\r(?!$)/)
-      rest = lines.pop() ?? ''
-      for (const line of lines) {
+      if (value === '') continue
+      const text: string = afterCR && value.startsWith('\n') ? value.slice(1) : value // the second half of a CR LF
+      afterCR = text.endsWith('\r')
+      const [first, ...others] = text.split(/\r\n|\n|\r/)
+      unfinished.push(first!)
+      for (const begun of others) {
+        const line = unfinished.join('')
+        unfinished = [begun]
         if (line === '') {
           yield { event: event || 'message', data: data.join('\n'), id }
           event = ''
@@ -37,10 +41,10 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
         }
         const colon = line.indexOf(':')
         const field = colon < 0 ? line : line.slice(0, colon)
-        const text = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
-        if (field === 'event') event = text
-        else if (field === 'data') data.push(text)
-        else if (field === 'id' && !text.includes('\0')) id = text
+        const content = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
+        if (field === 'event') event = content
+        else if (field === 'data') data.push(content)
+        else if (field === 'id' && !content.includes('\0')) id = content
       }
     }
   } finally {

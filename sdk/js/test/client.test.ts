@@ -225,6 +225,22 @@ test('events are parsed whatever the pieces in which they arrive', async () => {
   }
 })
 
+test('a large event is parsed in time that grows with its length', async () => {
+  const size = 4 << 20
+  const bytes = new TextEncoder().encode(`data: ${'x'.repeat(size)}\n\n`)
+  let at = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close()
+      controller.enqueue(bytes.slice(at, at + 1024))
+      at += 1024
+    },
+  })
+  const began = performance.now()
+  for await (const event of parseEvents(body)) assert.equal(event?.data.length, size)
+  assert(performance.now() - began < 3000)
+})
+
 test('a hold renews itself, and is lost when a renewal is refused', async () => {
   const claim = json({ name: 'c', holder: 'w', epoch: 3, ttl_ms: 1500 })
   const { client, got } = scripted([claim, claim, problem('fenced', 409)])

@@ -34,24 +34,30 @@ class Event:
 def parse_events(pieces: Iterable[bytes]) -> Iterator[Event]:
     """Reads server-sent events. An event without data is passed on too: it has only an id."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    rest, event, last, data = "", "", "", list[str]()
-    for piece in pieces:
-        rest += decoder.decode(piece)
-        # A CR at the end may be the first half of a CR LF.
-        *lines, rest = re.split(r"\r\n|\n|\r(?!\Z)", rest)
-        for line in lines:
+    event, last, data = "", "", list[str]()
+    unfinished, after_cr = list[str](), False  # the pieces of a line are joined at its end
+    for text in map(decoder.decode, pieces):
+        if text == "":
+            continue
+        if after_cr:
+            text = text.removeprefix("\n")  # the second half of a CR LF
+        after_cr = text.endswith("\r")
+        first, *others = re.split(r"\r\n|\n|\r", text)
+        unfinished.append(first)
+        for begun in others:
+            line, unfinished = "".join(unfinished), [begun]
             if line == "":
                 yield Event(event or "message", "\n".join(data), last)
                 event, data = "", []
                 continue
-            name, _, text = line.partition(":")
-            text = text.removeprefix(" ")
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
             if name == "event":
-                event = text
+                event = value
             elif name == "data":
-                data.append(text)
-            elif name == "id" and "\0" not in text:
-                last = text
+                data.append(value)
+            elif name == "id" and "\0" not in value:
+                last = value
 
 
 class Watch(Generic[T]):

@@ -5,9 +5,8 @@ import unittest
 from dormouse import Done, Fence, LostError, Refused, RefusedError, Unknown, UnknownError, settle
 from dormouse.http import Response
 from dormouse.text import encode, well_formed
-from dormouse.watch import Event, parse_events
 
-from .kit import Got, answer, broken, lost, problem, scripted, stream
+from .kit import Got, answer, broken, lost, problem, scripted
 
 STAMP = answer({"key": "k", "revision": 1, "created_at": 1, "updated_at": 1}, 201)
 
@@ -200,63 +199,6 @@ class Requests(unittest.TestCase):
         for value in (float("nan"), float("inf"), {1, 2}):
             with self.assertRaisesRegex(RefusedError, "no JSON"):
                 encode({"x": value}, "replace")
-
-
-def entry(seq: int) -> str:
-    return f'id: {seq}\nevent: entry\ndata: {{"id":"e{seq}","seq":{seq},"at":1,"kind":"note","payload":{{}},"refs":{{}}}}\n\n'
-
-
-THREAD = answer({"id": "t", "incarnation": 5, "rev": 4})
-
-
-class Watches(unittest.TestCase):
-    def test_a_watch_continues_after_the_last_entry_at_another_node(self):
-        last = stream(entry(3) + 'event: deleted\ndata: {"floor":2}\n\n')
-        client, got = scripted(THREAD, stream(": open\n\n" + entry(0) + entry(1)), lost, stream(entry(1) + entry(2)), last)
-        seqs = []
-        with self.assertRaises(RefusedError) as caught:
-            for each in client.threads.watch("t"):
-                seqs.append(each["seq"])
-        self.assertEqual((caught.exception.code, caught.exception.problem["floor"]), ("deleted", 2))
-        self.assertEqual(seqs, [0, 1, 2, 3])
-        self.assertEqual(got[1].query["incarnation"], ["5"])
-        self.assertEqual([each.headers.get("Last-Event-ID") for each in got[1:]], [None, "1", "1", "2"])
-
-    def test_changes_continue_after_a_place_and_after_ids_without_data(self):
-        def change(place: str) -> str:
-            return f'id: {place}\nevent: change\ndata: {{"index":1,"time":1,"kind":"value","key":"k","revision":1}}\n\n'
-
-        client, got = scripted(stream(change("7.0") + "id: 9\n\n"), stream(change("10.0") + "event: compacted\ndata: {}\n\n"))
-        places = []
-        with self.assertRaises(RefusedError) as caught:
-            for each in client.changes(after="6.1"):
-                places.append(each.place)
-        self.assertEqual(caught.exception.code, "compacted")
-        self.assertEqual(places, ["7.0", "10.0"])
-        self.assertEqual([each.headers.get("Last-Event-ID") for each in got], ["6.1", "9"])
-
-    def test_a_problem_in_a_stream_ends_it_unless_it_passes(self):
-        def raised(code: str) -> str:
-            return f'event: problem\ndata: {{"code":"{code}","detail":"d","status":503}}\n\n'
-
-        client, got = scripted(THREAD, stream(entry(0) + raised("unavailable")), stream(entry(1) + raised("forbidden")))
-        seqs = []
-        with self.assertRaisesRegex(RefusedError, "forbidden"):
-            for each in client.threads.watch("t"):
-                seqs.append(each["seq"])
-        self.assertEqual(seqs, [0, 1])
-
-    def test_a_closed_watch_ends(self):
-        client, _ = scripted(THREAD, stream(entry(0) + entry(1)))
-        with client.threads.watch("t") as watch:
-            self.assertEqual(next(watch)["seq"], 0)
-        self.assertEqual(list(watch), [])
-
-    def test_events_are_parsed_whatever_the_pieces_in_which_they_arrive(self):
-        text = ": hello\r\nid: 1\r\nevent: a\r\ndata: x\r\ndata: é\r\n\r\nid: 2\n\ndata:y\n\n".encode()
-        for size in range(1, len(text)):
-            pieces = [text[at : at + size] for at in range(0, len(text), size)]
-            self.assertEqual(list(parse_events(pieces)), [Event("a", "x\né", "1"), Event("message", "", "2"), Event("message", "y", "2")], size)
 
 
 class Holds(unittest.TestCase):

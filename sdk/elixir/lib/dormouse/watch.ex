@@ -93,14 +93,20 @@ defmodule Dormouse.Watch do
   def ended(event, detail), do: Refused.new(event.event, detail, event |> Dormouse.decoded() |> Map.take(["floor"]) |> Map.put("status", 410))
 
   @doc "Returns a parser of server-sent events."
-  def parser, do: %{rest: "", event: "", data: [], id: ""}
+  def parser, do: %{unfinished: [], after_cr: false, event: "", data: [], id: ""}
 
   @doc "Reads a piece of a stream. An event without data is passed on too: it has only an id."
+  def parse(parser, ""), do: {[], parser}
+
+  # The second half of a CR LF.
+  def parse(%{after_cr: true} = parser, "\n" <> piece), do: parse(%{parser | after_cr: false}, piece)
+
   def parse(parser, piece) do
-    # A CR at the end may be the first half of a CR LF.
-    [rest | lines] = (parser.rest <> piece) |> String.split(~r/\r\n|\n|\r(?!\z)/) |> Enum.reverse()
-    {events, parser} = lines |> Enum.reverse() |> Enum.reduce({[], parser}, &line/2)
-    {Enum.reverse(events), %{parser | rest: rest}}
+    # The pieces of a line are joined at its end.
+    [first | others] = :binary.split(piece, ["\r\n", "\n", "\r"], [:global])
+    [unfinished | lines] = Enum.reverse([[parser.unfinished, first] | others])
+    {events, parser} = lines |> Enum.reverse() |> Enum.map(&IO.iodata_to_binary/1) |> Enum.reduce({[], parser}, &line/2)
+    {Enum.reverse(events), %{parser | unfinished: unfinished, after_cr: String.ends_with?(piece, "\r")}}
   end
 
   defp line("", {events, parser}) do
