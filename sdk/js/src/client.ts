@@ -269,10 +269,10 @@ export class Client {
   private async hold(name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean }): Promise<ClaimHold> {
     const { ttlMs = 30_000, wait = false, ...rest } = options
     for (;;) {
-      const since = Date.now()
+      const since = performance.now()
       try {
         const claim = await this.claims.take(name, holder, ttlMs, rest)
-        return new ClaimHold(this, claim, holder, ttlMs, since)
+        return new ClaimHold(this.with(defined({ scope: rest.scope, fence: rest.fence })), claim, holder, ttlMs, since)
       } catch (error) {
         if (!wait || !(error instanceof RefusedError) || error.code !== 'already_claimed') throw error
       }
@@ -286,7 +286,7 @@ export class Client {
     const { lease } = turned
     if (!lease) throw refusal('invalid', `the turn of session ${id} has no lease: it is queued`)
     const body = { lease_id: lease.lease_id, owner_id: lease.owner_id, ttl_ms: ttlMs }
-    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, renew: (signal) => this.sessions.renew(id, body, { signal, timeoutMs: ttlMs }) }, Date.now())
+    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, renew: (signal) => this.sessions.renew(id, body, { signal, timeoutMs: ttlMs }) }, performance.now())
   }
 
   private turned(id: string, verb: string, body: unknown, options: CallOptions): Promise<Turned> {

@@ -48,7 +48,7 @@ export class Hold {
   /** The claim is held for the ttl since the renewal was sent. */
   private extend(since: number): void {
     clearTimeout(this.expiry)
-    this.expiry = setTimeout(() => this.lose(new LostError(`${this.fence.claim} could not be renewed in time`)), since + this.renewal.ttlMs - Date.now())
+    this.expiry = setTimeout(() => this.lose(new LostError(`${this.fence.claim} could not be renewed in time`)), since + this.renewal.ttlMs - performance.now())
   }
 
   private lose(reason: LostError): void {
@@ -57,7 +57,7 @@ export class Hold {
   }
 
   private async renew(): Promise<void> {
-    const since = Date.now()
+    const since = performance.now()
     try {
       await this.renewal.renew(this.stopped.signal)
       if (this.stopped.signal.aborted) return

@@ -1,6 +1,7 @@
-import { RefusedError, UnknownError, refusal, type Problem } from './errors.js'
+import { RefusedError, UnknownError, refusal } from './errors.js'
 import { encode, wellFormed, type LoneSurrogates } from './json.js'
 import { idempotent, reads } from './operations.js'
+import { isInconclusive, problemOf, transient, undecided } from './problems.js'
 import { byFetch, byNode, type Incoming, type Send } from './send.js'
 import { Linked, backoff, sleep } from './wait.js'
 
@@ -70,15 +71,6 @@ export interface Answer<T = unknown> {
 /** One client of Node for the process, so that all share its connections. */
 let ofNode: Send | undefined
 
-/** Codes after which another attempt may succeed. The refused attempt was not applied. */
-const transient = new Set(['overloaded', 'unavailable', 'not_owner'])
-
-/** Codes after which a write may have been applied, as after `unknown`. */
-const undecided = new Set(['internal', 'request_expired'])
-
-/** Codes that are about this attempt only: an earlier one may have been applied. */
-const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'quota_exceeded', 'corrupt'])
-
 /** The characters that no header may have. */
 const beyondHeaders = /[^\t\x20-\x7e\x80-\xff]/
 
@@ -96,7 +88,7 @@ const hex = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)),
 /** Sends calls to the nodes: fails over, and retries what is safe to retry. */
 export class Transport {
   readonly endpoints: readonly string[]
-  readonly options: Options
+  readonly #options: Options // hard private: a client that is logged does not show its token
   private at: number
   private cluster = ''
   private readonly sender: Send
@@ -107,7 +99,7 @@ export class Transport {
     const endpoints = typeof options.endpoints === 'string' ? [options.endpoints] : options.endpoints
     if (endpoints.length === 0) throw refusal('invalid', 'there are no endpoints: give the base URL of at least one node')
     this.endpoints = endpoints.map(endpointOf)
-    this.options = options
+    this.#options = options
     this.sender = options.fetch ? byFetch(options.fetch) : (ofNode ??= byNode() ?? byFetch((...request) => fetch(...request)))
     this.at = Math.floor(Math.random() * this.endpoints.length)
   }
@@ -139,7 +131,7 @@ export class Transport {
     const repeatable = !write || idempotent.has(name)
     const key = idempotent.has(name) ? (request.idempotencyKey ?? `${this.keys}${this.sent++}`) : undefined
     const body = this.encoded(request)
-    const deadline = Date.now() + (request.timeoutMs ?? this.options.timeoutMs ?? 30_000)
+    const deadline = performance.now() + (request.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
     let ambiguous: unknown
     for (let attempt = 0; ; attempt++) {
       const endpoint = this.endpoint
@@ -149,29 +141,27 @@ export class Transport {
       if (refused) {
         if (refused.code === 'unknown') ambiguous ??= refused
         else if (write && undecided.has(refused.code)) throw new UnknownError(`the node says ${refused.message}`, key, ambiguous ?? refused)
-        else if (ambiguous !== undefined && write && inconclusive.has(refused.code) && !transient.has(refused.code)) {
-          throw new UnknownError('a later attempt was refused, an earlier one may have been applied', key, ambiguous)
-        } else if (ambiguous !== undefined && write && refused.status === 0) {
-          throw new UnknownError(`an earlier attempt may have been applied, and another cannot be sent: ${refused.message}`, key, ambiguous)
+        else if (ambiguous !== undefined && write && isInconclusive(refused)) {
+          throw new UnknownError(`an earlier attempt may have been applied, a later one was refused: ${refused.message}`, key, ambiguous)
         } else if (!transient.has(refused.code)) throw refused
       } else if (write) ambiguous ??= lost
       request.signal?.throwIfAborted()
       this.leave(endpoint)
       const pause = refused?.problem.retry_after_ms ?? (attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
-      const more = Date.now() + pause < deadline && (repeatable || ambiguous === undefined)
+      const more = performance.now() + pause < deadline && (repeatable || ambiguous === undefined)
       if (!more) throw ended(write, ambiguous, refused, lost, key)
       if (pause > 0) await sleep(pause, request.signal)
     }
   }
 
   private encoded(request: Request): string | Uint8Array | undefined {
-    const policy = this.options.loneSurrogates ?? 'replace'
+    const policy = this.#options.loneSurrogates ?? 'replace'
     if (request.bytes !== undefined) return typeof request.bytes === 'string' ? wellFormed(request.bytes, policy) : request.bytes
     return request.body === undefined ? undefined : encode(request.body, policy)
   }
 
   private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Received | Failure> {
-    const within = Math.max(1, Math.min(this.options.attemptMs ?? 10_000, deadline - Date.now()))
+    const within = Math.max(1, Math.min(this.#options.attemptMs ?? 10_000, deadline - performance.now()))
     const linked = new Linked(request.signal)
     // The node answers at the timeout it was given; the client gives up a little later.
     const timer = setTimeout(() => linked.cancel(new DOMException('no answer in time', 'TimeoutError')), within + 1000)
@@ -197,7 +187,7 @@ export class Transport {
   async open(request: Request, signal: AbortSignal): Promise<Response> {
     const headers = await this.headers(request, false, undefined)
     headers.accept = 'text/event-stream'
-    const response = await (this.options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store' })
+    const response = await (this.#options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store' })
     if (!response.ok) throw new RefusedError(problemOf(response.status, await response.text()))
     return response
   }
@@ -207,18 +197,18 @@ export class Transport {
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value
     if (hasBody) headers['content-type'] ??= request.bytes === undefined ? 'application/json' : 'application/octet-stream'
-    const scope = request.scope ?? this.options.scope
+    const scope = request.scope ?? this.#options.scope
     if (scope !== undefined) headers['dormouse-scope'] = header(scope)
     if (this.cluster) headers['dormouse-cluster'] = this.cluster
     if (key !== undefined) headers['idempotency-key'] = header(key)
     if (request.fence && !reads.has(`${request.method} ${request.path}`)) {
       const { claim, epoch } = request.fence
-      const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(claim)}"`
+      const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(wellFormed(claim, this.#options.loneSurrogates ?? 'replace'))}"`
       headers['dormouse-fence'] = `claim=${quoted};epoch=${epoch}`
     }
-    const { token } = this.options
+    const { token } = this.#options
     // Files of tokens end with a line break.
-    if (token !== undefined) headers.authorization = `Bearer ${(typeof token === 'string' ? token : await token()).trimEnd()}`
+    if (token !== undefined) headers.authorization = `Bearer ${(await bearer(token)).trimEnd()}`
     for (const name in headers) {
       if (beyondHeaders.test(headers[name]!)) throw refusal('invalid', `the header ${name} has a line break or another character that headers cannot have`)
     }
@@ -231,7 +221,7 @@ export class Transport {
       if (id === undefined || id === '') throw refusal('invalid', `${name} is missing`)
       // A URL with such a part is another URL, even if its dots are percent-encoded.
       if (id === '.' || id === '..') throw refusal('invalid', `${name} is "${id}": choose another id`)
-      return encodeURIComponent(wellFormed(id, this.options.loneSurrogates ?? 'replace'))
+      return encodeURIComponent(wellFormed(String(id), this.#options.loneSurrogates ?? 'replace'))
     })
     const query = new URLSearchParams()
     const all: Query = { ...request.query }
@@ -242,6 +232,17 @@ export class Transport {
     }
     const text = query.toString()
     return text ? `${path}?${text}` : path
+  }
+}
+
+/** Returns the current token. If the caller's function fails, nothing was sent: that is a refusal. */
+async function bearer(token: NonNullable<Options['token']>): Promise<string> {
+  try {
+    return typeof token === 'string' ? token : await token()
+  } catch (cause) {
+    const error = refusal('unauthenticated', `the function of the token failed: ${String(cause)}`)
+    error.cause = cause
+    throw error
   }
 }
 
@@ -276,18 +277,6 @@ function decodedRead(response: Incoming): unknown {
     error.cause = broken
     throw error
   }
-}
-
-/** Returns the problem of an answer. An answer of a proxy may have none. */
-export function problemOf(status: number, text: string): Problem {
-  try {
-    const problem = JSON.parse(text) as Problem
-    if (typeof problem.code === 'string') return problem
-  } catch {
-    // Not JSON.
-  }
-  const code = status === 429 ? 'overloaded' : status === 502 || status === 504 ? 'unknown' : status >= 500 ? 'unavailable' : 'invalid'
-  return { type: 'about:blank', title: 'The answer is not a problem document', status, detail: `the answer has status ${status} and no code: it is not of a node`, code }
 }
 
 function ended(write: boolean, ambiguous: unknown, refused: RefusedError | undefined, lost: unknown, key: string | undefined): Error {

@@ -1,5 +1,5 @@
 import { RefusedError } from '../../../sdk/js/src/errors.js'
-import { problemOf } from '../../../sdk/js/src/transport.js'
+import { problemOf } from '../../../sdk/js/src/problems.js'
 import { nodes, type Node } from './nodes.js'
 import { token } from './session.js'
 

@@ -1,5 +1,5 @@
 import { RefusedError } from '../../../../sdk/js/src/errors.js'
-import { problemOf } from '../../../../sdk/js/src/transport.js'
+import { problemOf } from '../../../../sdk/js/src/problems.js'
 import type { Schemas } from '../../api/client.js'
 import { current } from '../../api/nodes.js'
 import { token } from '../../api/session.js'

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { json, lost, scripted } from './kit.js'
+
+const taken = json({ name: 'c', holder: 'h', epoch: 7 })
+
+test('a hold is renewed and released in the scope in which the claim was taken', async () => {
+  const { client, got } = scripted([taken], { scope: 'other' })
+  const hold = await client.claims.hold('c', 'h', { scope: 'acme', ttlMs: 1500 })
+  while (got.length < 2) await new Promise((resolve) => { setTimeout(resolve, 5) })
+  await hold.release()
+  assert.deepEqual(got.map((each) => each.url.pathname.split('/')[4]).filter((verb) => verb !== 'renew'), [undefined, 'release'])
+  assert.deepEqual(new Set(got.map((each) => each.headers.get('dormouse-scope'))), new Set(['acme']))
+})
+
+test('a clock that is set back does not make a hold or a call last longer', async (t) => {
+  let back = 0
+  const now = Date.now.bind(Date)
+  t.mock.method(Date, 'now', () => now() - (back += 60_000))
+  const { client, got } = scripted([taken, lost], { timeoutMs: 100 })
+  const hold = await client.claims.hold('c', 'h', { ttlMs: 600 })
+  const began = performance.now()
+  if (!hold.signal.aborted) await new Promise((resolve) => { hold.signal.addEventListener('abort', resolve) })
+  await assert.rejects(client.checkpoints.get('k'), { code: 'unavailable' })
+  assert(performance.now() - began < 2000)
+  assert(got.length > 1)
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { Client, settle } from '../src/index.js'
+import { json, lost, scripted, type Reply } from './kit.js'
+
+const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
+const proxy = (status: number): Reply => () => new Response('<html>', { status })
+
+test('a proxy does not say that an earlier attempt was not applied', async () => {
+  for (const status of [404, 500]) {
+    const { client } = scripted([lost, proxy(status)])
+    assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown', String(status))
+  }
+  const attach = { method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} } as const
+  assert.equal((await settle(scripted([proxy(500)]).client.call(attach))).outcome, 'unknown')
+  assert.equal((await settle(scripted([proxy(404)]).client.checkpoints.put('k', { state: {} }))).outcome, 'refused')
+})
+
+test('a token that cannot be read is a refusal, or leaves the outcome unknown', async () => {
+  let asked = 0
+  const token = (): string => {
+    if (asked++ > 0) throw new Error('no token')
+    return 'secret'
+  }
+  const { client, got } = scripted([lost, stamp], { token, timeoutMs: 60_000 })
+  assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
+  const outcome = await settle(client.checkpoints.put('k', { state: {} }))
+  assert(outcome.outcome === 'refused' && outcome.error.code === 'unauthenticated')
+  await assert.rejects(client.changes().next(), { code: 'unauthenticated' })
+  assert.equal(got.length, 1)
+})
+
+test('a client that is logged does not show its token', () => {
+  const client = new Client({ endpoints: 'http://a', token: 'secret' })
+  assert.doesNotMatch(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client), /secret/)
+})
+
+test('a fence with half of a surrogate pair and an id that is a number are sent', async () => {
+  const { client, got } = scripted([stamp])
+  await client.fenced({ claim: 'c\uD83D', epoch: 1 }).checkpoints.put(7 as unknown as string, { state: {} })
+  assert.equal(got[0]!.headers.get('dormouse-fence'), 'claim=%"c%EF%BF%BD";epoch=1')
+  assert.equal(got[0]!.url.pathname, '/v1/checkpoints/7')
+})
