@@ -43,7 +43,7 @@ defmodule Dormouse do
   def start_link(options), do: Server.start_link(options)
 
   @doc false
-  def child_spec(options), do: %{id: options[:name] || __MODULE__, start: {__MODULE__, :start_link, [options]}}
+  def child_spec(options), do: %{id: options[:name] || __MODULE__, start: {__MODULE__, :start_link, [Server.hidden(options)]}}
 
   @doc "Returns the client that a started process serves."
   @spec client(GenServer.server() | t()) :: t()

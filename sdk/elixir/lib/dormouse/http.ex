@@ -39,9 +39,9 @@ defmodule Dormouse.HTTP do
     end
   end
 
-  # :ssl ignores cacertfile if cacerts is given.
+  # :ssl ignores cacertfile if cacerts is given. The system may have no certificates.
   defp verified(tls) do
-    trusted = if Keyword.has_key?(tls, :cacertfile), do: [], else: [cacerts: :public_key.cacerts_get()]
+    trusted = if Keyword.has_key?(tls, :cacertfile) or Keyword.has_key?(tls, :cacerts), do: [], else: [cacerts: :public_key.cacerts_get()]
 
     trusted ++
       [

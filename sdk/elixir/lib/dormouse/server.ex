@@ -15,8 +15,16 @@ defmodule Dormouse.Server do
     cond do
       endpoints == [] -> {:error, {:invalid, "there are no endpoints: give the base URL of at least one node"}}
       wrong = Enum.find(endpoints, &(not url?(&1))) -> {:error, {:invalid, "the endpoint #{inspect(wrong)} is no URL: write it as http://HOST:PORT"}}
-      true -> GenServer.start_link(__MODULE__, options, Keyword.take(options, [:name]))
+      true -> GenServer.start_link(__MODULE__, hidden(options), Keyword.take(options, [:name]))
     end
+  end
+
+  @doc "Returns the options with the token in a function, so that logs and crash reports do not show it."
+  def hidden(options) do
+    Keyword.replace_lazy(options, :token, fn
+      token when is_binary(token) -> fn -> token end
+      token -> token
+    end)
   end
 
   @doc "Returns the settings of the client that this process serves."
@@ -33,6 +41,9 @@ defmodule Dormouse.Server do
       do: GenServer.cast(pid, {:keep, endpoint, connection}),
       else: HTTP.close(connection)
   end
+
+  @doc "Closes the idle connections to an endpoint after one was lost: the others are likely lost too."
+  def forget(server, endpoint), do: GenServer.cast(server, {:forget, endpoint})
 
   @doc "Moves on to the next endpoint, unless another call has left this one before."
   def leave(server, endpoint), do: GenServer.cast(server, {:leave, endpoint})
@@ -98,6 +109,12 @@ defmodule Dormouse.Server do
       HTTP.close(connection)
       {:noreply, state}
     end
+  end
+
+  def handle_cast({:forget, endpoint}, state) do
+    {lost, idle} = Map.pop(state.idle, endpoint, [])
+    Enum.each(lost, &HTTP.drop/1)
+    {:noreply, %{state | idle: idle}}
   end
 
   def handle_cast({:leave, endpoint}, state) do

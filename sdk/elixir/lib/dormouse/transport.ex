@@ -2,16 +2,13 @@ defmodule Dormouse.Transport do
   @moduledoc false
   # Sends calls to the nodes: fails over, and retries what is safe to retry.
 
-  alias Dormouse.{Answer, HTTP, JSON, Operations, Refused, Server, Unknown}
+  alias Dormouse.{Answer, HTTP, JSON, Operations, Problem, Refused, Server, Unknown}
 
   # Codes after which another attempt may succeed. The refused attempt was not applied.
   @transient ~w(overloaded unavailable not_owner)
 
   # Codes after which a write may have been applied, as after "unknown".
   @undecided ~w(internal request_expired)
-
-  # Codes that are about this attempt only: an earlier one may have been applied.
-  @inconclusive ~w(read_only unauthenticated forbidden quota_exceeded corrupt)
 
   @timeout_ms 30_000
   @attempt_ms 10_000
@@ -53,8 +50,9 @@ defmodule Dormouse.Transport do
     shared = Server.settings(client.server)
 
     with {:ok, target} <- target("GET", path, options, :replace),
-         {:ok, headers} <- headers("GET " <> path, options, shared.settings, nil, "", :replace) do
-      headers = headers ++ [{"Accept", "text/event-stream"}] ++ common(shared)
+         {:ok, headers} <- headers("GET " <> path, options, shared.settings, nil, "", :replace),
+         {:ok, authorization} <- authorization(shared.settings[:token]) do
+      headers = headers ++ authorization ++ [{"Accept", "text/event-stream"}] ++ common(shared)
       headers = if last == "", do: headers, else: [{"Last-Event-ID", last} | headers]
       deadline = HTTP.now() + @attempt_ms
 
@@ -72,7 +70,7 @@ defmodule Dormouse.Transport do
     HTTP.close(connection)
 
     case body do
-      {:ok, text} -> {:refused, endpoint, Refused.new(problem(response.status, text))}
+      {:ok, text} -> {:refused, endpoint, Refused.new(Problem.of(response.status, text))}
       {:error, reason} -> {:lost, endpoint, reason}
     end
   end
@@ -94,7 +92,7 @@ defmodule Dormouse.Transport do
           call.write and code in @undecided ->
             unknown(%{call | ambiguous: call.ambiguous || refused}, "the node says #{Exception.message(refused)}")
 
-          call.ambiguous != nil and call.write and code in @inconclusive ->
+          call.ambiguous != nil and call.write and Problem.inconclusive?(refused) ->
             unknown(call, "a later attempt was refused, an earlier one may have been applied")
 
           true ->
@@ -138,11 +136,13 @@ defmodule Dormouse.Transport do
 
   defp attempt(call, shared) do
     within = max(1, min(call.attempt_ms, call.deadline - HTTP.now()))
-    headers = [{"Dormouse-Timeout-Ms", Integer.to_string(within)} | call.headers] ++ common(shared)
     # The node answers at the timeout it was given; the client gives up a little later.
     deadline = HTTP.now() + within + 1000
 
-    with {:ok, connection} <- connection(call, shared.endpoint, deadline) do
+    with {:ok, authorization} <- authorization(shared.settings[:token]),
+         {:ok, connection} <- connection(call, shared.endpoint, deadline) do
+      headers = [{"Dormouse-Timeout-Ms", Integer.to_string(within)} | call.headers] ++ authorization ++ common(shared)
+
       case exchange(connection, call, headers, deadline) do
         {:ok, response, body} ->
           if response.close, do: HTTP.close(connection), else: Server.keep(call.client.server, shared.endpoint, connection)
@@ -151,6 +151,7 @@ defmodule Dormouse.Transport do
 
         {:error, reason} ->
           HTTP.drop(connection)
+          Server.forget(call.client.server, shared.endpoint)
           {:error, {:lost, reason}}
       end
     end
@@ -179,38 +180,13 @@ defmodule Dormouse.Transport do
     if call.write, do: whole(answer), else: {:ok, answer}
   end
 
-  defp answer(_call, response, body), do: {:error, Refused.new(problem(response.status, body))}
+  defp answer(_call, response, body), do: {:error, Refused.new(Problem.of(response.status, body))}
 
   # The client did not hear what came of a write whose answer is broken.
   defp whole(answer) do
     case Answer.decode(answer) do
       {:ok, _body} = decoded -> {:ok, %{answer | decoded: decoded}}
       {:error, error} -> {:error, {:lost, error.message}}
-    end
-  end
-
-  @doc "Returns the problem of an answer. An answer of a proxy may have none."
-  def problem(status, text) do
-    case JSON.decode(text) do
-      {:ok, %{"code" => code} = problem} when is_binary(code) ->
-        problem
-
-      _other ->
-        code =
-          cond do
-            status == 429 -> "overloaded"
-            status in [502, 504] -> "unknown"
-            status >= 500 -> "unavailable"
-            true -> "invalid"
-          end
-
-        %{
-          "type" => "about:blank",
-          "title" => "The answer is not a problem document",
-          "status" => status,
-          "code" => code,
-          "detail" => "the answer has status #{status} and no code: it is not of a node"
-        }
     end
   end
 
@@ -225,25 +201,34 @@ defmodule Dormouse.Transport do
     headers =
       Enum.filter(
         [
-          body != "" && {"Content-Type", kind},
+          (body != "" or options[:data] != nil) && {"Content-Type", kind},
           scope && {"Dormouse-Scope", JSON.well_formed(scope, policy)},
           key && {"Idempotency-Key", JSON.well_formed(key, policy)},
-          fence && not Operations.read?(name) && {"Dormouse-Fence", "claim=#{quoted(fence.claim)};epoch=#{fence.epoch}"},
-          settings[:token] && {"Authorization", "Bearer #{String.trim(token(settings[:token]))}"}
+          fence && not Operations.read?(name) && {"Dormouse-Fence", "claim=#{quoted(fence.claim)};epoch=#{fence.epoch}"}
         ],
         & &1
       )
 
-    case Enum.find(headers, fn {_name, value} -> String.contains?(value, ["\r", "\n", "\0"]) end) do
-      nil -> {:ok, headers}
-      {name, _value} -> {:error, Refused.new("invalid", "the value of the header #{name} has a line break or a NUL: remove it")}
-    end
+    sendable(headers)
   rescue
     error in JSON.Error -> {:error, Refused.new("invalid", error.message)}
   end
 
-  defp token(token) when is_function(token, 0), do: token.()
-  defp token(token), do: token
+  # If the caller's function fails, nothing was sent: that is a refusal.
+  defp authorization(nil), do: {:ok, []}
+
+  defp authorization(token) do
+    sendable([{"Authorization", "Bearer #{String.trim(if is_function(token, 0), do: token.(), else: token)}"}])
+  rescue
+    error -> {:error, Refused.new("unauthenticated", "the function of the token failed: #{Exception.message(error)}")}
+  end
+
+  defp sendable(headers) do
+    case Enum.find(headers, fn {_name, value} -> String.contains?(value, ["\r", "\n", "\0"]) end) do
+      nil -> {:ok, headers}
+      {name, _value} -> {:error, Refused.new("invalid", "the value of the header #{name} has a line break or a NUL: remove it")}
+    end
+  end
 
   defp quoted(claim) do
     if claim =~ ~r/\A[ -~]*\z/,

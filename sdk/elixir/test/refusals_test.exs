@@ -1,0 +1,69 @@
+defmodule Dormouse.RefusalsTest do
+  use ExUnit.Case, async: true
+  import Dormouse.Test.Node, only: [answer: 1, answer: 2]
+  alias Dormouse.{Checkpoints, Refused, Test, Unknown, Values}
+
+  @stamp %{key: "k", revision: 1}
+
+  defp scripted(replies, options \\ []) do
+    {urls, got} = Test.Node.start(replies, 3)
+    server = start_supervised!({Dormouse, Keyword.merge([endpoints: urls, timeout_ms: 10_000], options)}, id: make_ref())
+    {Dormouse.client(server), got}
+  end
+
+  test "a proxy does not say that an earlier attempt was not applied" do
+    for status <- [404, 500] do
+      {client, _got} = scripted([:lost, {status, "text/html", [], "<html>"}], timeout_ms: 300)
+      assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
+    end
+
+    {client, _got} = scripted([{500, "text/html", [], "<html>"}])
+    attach = [params: [manager: "m", key: "k"], body: %{}]
+    assert {:error, %Unknown{}} = Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/attach", attach)
+    {client, _got} = scripted([{404, "text/html", [], "<html>"}])
+    assert {:error, %Refused{}} = Checkpoints.put(client, "k", %{state: %{}})
+  end
+
+  test "a token is asked for at each attempt; without it, nothing is sent" do
+    {:ok, tokens} = Agent.start_link(fn -> ["one", "two"] end)
+    token = fn -> Agent.get_and_update(tokens, &List.pop_at(&1, 0)) || raise "no token" end
+    {client, got} = scripted([:lost, answer(@stamp, 201), :lost], token: token)
+    assert {:ok, _stamp} = Checkpoints.put(client, "k", %{state: %{}})
+    assert Enum.map(got.(), & &1.headers["authorization"]) == ["Bearer one", "Bearer two"]
+    assert {:error, %Refused{code: "unauthenticated"} = refused} = Checkpoints.put(client, "k", %{state: %{}})
+    assert Exception.message(refused) =~ "no token"
+    assert_raise Refused, ~r/no token/, fn -> client |> Dormouse.changes() |> Enum.take(1) end
+    Agent.update(tokens, fn [] -> ["three"] end)
+    assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
+    assert length(got.()) == 3
+  end
+
+  test "a token with a line break is refused and not shown, and neither state nor specification has it" do
+    {client, got} = scripted([answer(@stamp)], token: "secret\nline")
+    assert {:error, %Refused{code: "invalid"} = refused} = Checkpoints.put(client, "k", %{state: %{}})
+    shown = inspect({refused, :sys.get_state(client.server), Dormouse.child_spec(endpoints: "http://a", token: "secret")})
+    refute shown =~ "secret"
+    assert got.() == []
+  end
+
+  test "an empty value has its content type" do
+    {client, got} = scripted([answer(@stamp)])
+    assert {:ok, _stamp} = Values.put(client, "k", "", content_type: "text/plain")
+    assert [%{headers: %{"content-type" => "text/plain", "content-length" => "0"}}] = got.()
+  end
+
+  test "idle connections are dropped once one is lost" do
+    {[url], _got} = Test.Node.start([answer(@stamp), :lost, answer(@stamp)])
+    server = start_supervised!({Dormouse, endpoints: url}, id: make_ref())
+    client = Dormouse.client(server)
+    assert {:ok, _answer} = Checkpoints.get(client, "k")
+
+    for _ <- 1..2 do
+      {:ok, spare} = Dormouse.HTTP.connect(URI.parse(url), 1000, [])
+      Dormouse.Server.keep(server, url, spare)
+    end
+
+    assert {:ok, _answer} = Checkpoints.get(client, "k")
+    assert %{idle: %{^url => [_one]}} = :sys.get_state(server)
+  end
+end
