@@ -76,10 +76,14 @@ class StandardHttp:
         connection = self._connection(key, timeout, fresh)
         kept = False
         try:
-            connection.request(method, url[url.index(parts.netloc) + len(parts.netloc) :], body=body, headers=dict(headers))
+            sent = True
+            try:
+                connection.request(method, url[url.index(parts.netloc) + len(parts.netloc) :], body=body, headers=dict(headers))
+            except (BrokenPipeError, ConnectionResetError):
+                sent = False  # a node that refuses a large body answers before it has read all of it
             answer = connection.getresponse()
             content = answer.read()
-            kept = not answer.will_close
+            kept = sent and not answer.will_close
             return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
         except (http.client.HTTPException, OSError) as error:
             self._forget(key)

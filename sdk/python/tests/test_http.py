@@ -6,7 +6,7 @@ import time
 import unittest
 from unittest import mock
 
-from dormouse import Client, HttpxHttp, StandardHttp
+from dormouse import Client, HttpxHttp, RefusedError, StandardHttp
 
 
 class Node(http.server.BaseHTTPRequestHandler):
@@ -31,7 +31,10 @@ class Node(http.server.BaseHTTPRequestHandler):
             Node.quiet.wait(30)
             self.close_connection = True
             return
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        if length > 1 << 20:
+            return self.refuse()
+        body = self.rfile.read(length)
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", "2")
@@ -40,6 +43,15 @@ class Node(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     do_PUT = do_GET
+
+    def refuse(self) -> None:
+        problem = b'{"code":"too_large","detail":"d","status":413}'
+        self.send_response(413)
+        self.send_header("Content-Length", str(len(problem)))
+        self.end_headers()
+        self.wfile.write(problem)
+        time.sleep(0.1)  # the client fills the buffers before the connection is reset
+        self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         pass
@@ -92,6 +104,10 @@ class Connections(unittest.TestCase):
             began = time.monotonic()
             client.checkpoints.get("k")
             self.assertLess(time.monotonic() - began, 1)
+
+    def test_a_large_body_is_refused_although_the_node_does_not_read_it(self) -> None:
+        with Client(self.url, timeout_ms=1000) as client, self.assertRaisesRegex(RefusedError, "too_large"):
+            client.values.put("k", bytes(32 << 20))
 
     def test_a_forked_process_does_not_use_the_connections_of_its_parent(self) -> None:
         with Client(self.url) as client:
