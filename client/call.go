@@ -249,6 +249,8 @@ func (k *call) expired() *outcome {
 		return &outcome{err: agent.Errorf(agent.CodeUnknown, "not decided in time after %d attempts (%s); the commit may still apply", k.attempts, why)}
 	case k.last != nil && agent.Retryable(k.last):
 		return &outcome{err: k.last}
+	case k.attempts == 0:
+		return &outcome{err: agent.Errorf(agent.CodeUnavailable, "not sent in time: %s", why)}
 	default:
 		return &outcome{err: agent.Errorf(agent.CodeUnavailable, "no answer in time after %d attempts: %s", k.attempts, why)}
 	}

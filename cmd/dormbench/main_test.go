@@ -39,7 +39,7 @@ func TestWrongUsageIsRefusedAndSaysWhy(t *testing.T) {
 		{"run --pids 1", "--endpoints"},
 		{"run --system etcd --server-profiles x", "a dormouse that run starts"},
 		{"run --endpoints 127.0.0.1:1 --server-profiles x", "a dormouse that run starts"},
-		{"run --nonsense", "unknown flag"},
+		{"run --nonsense", "has no flag --nonsense"},
 		{"peers --systems dormouse,oracle", `"oracle"`},
 		{"peers --workloads put-1k,x", `"x"`},
 		{"peers --callers 1,2000", "2000"},

@@ -45,7 +45,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", err) })
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", outputTable, "table or json")
 	root.AddCommand(a.runCommand(), a.peersCommand(), a.trialCommand(), a.partsCommand(), a.reportCommand(), a.listCommand(), a.versionCommand())
 	return root

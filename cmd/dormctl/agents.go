@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +110,7 @@ func printThawed(a *kit.App, t *agent.Thawed) error {
 	entries := entriesGrid(&agent.Entries{Thread: *t.Thread, Items: t.Entries}, false)
 	entries.Apart = true
 	if t.Ahead > 0 {
-		entries.Note += fmt.Sprintf("\nthe journal is %d entries ahead of the checkpoint", t.Ahead)
+		entries.Note += "\nentries of the thread after the checkpoint: " + cli.Number(t.Ahead)
 	}
 	return a.PrintGrid(entries)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,12 +59,12 @@ func filesCat(a *kit.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return kit.Show(a, cmd, &agent.GetValue{Key: key}, func(v *agent.Value) error {
+			return fileError(kit.Show(a, cmd, &agent.GetValue{Key: key}, func(v *agent.Value) error {
 				if _, err := a.Stdout.Write(v.Bytes); err != nil {
 					return fmt.Errorf("write the file: %w", err)
 				}
 				return nil
-			})
+			}))
 		},
 	}
 }
@@ -147,12 +148,22 @@ func fileKey(path string) (string, error) {
 
 // changeFile commits an op on a file and shows where it is.
 func changeFile(a *kit.App, cmd *cobra.Command, op agent.Op) error {
-	return kit.Change(a, cmd, op, func(written *agent.ValueResult) error {
+	return fileError(kit.Change(a, cmd, op, func(written *agent.ValueResult) error {
 		path, _ := agent.FilePath(written.Key)
 		var g cli.Grid
 		g.Add("file", path)
 		g.Add("revision", cli.Number(written.Revision))
 		g.Add("updated", cli.When(written.UpdatedAt))
 		return a.Print(document.FileStampOf(written), g)
-	})
+	}))
+}
+
+// fileError returns err with the path of a file in its message, instead of the key of
+// its value.
+func fileError(err error) error {
+	var e *agent.Error
+	if errors.As(err, &e) {
+		e.Detail = strings.ReplaceAll(e.Detail, `value "`+agent.FilePrefix("/"), `file "/`)
+	}
+	return err
 }

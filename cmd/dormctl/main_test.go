@@ -127,15 +127,15 @@ func TestWrongImportsAreUsage(t *testing.T) {
 	file := write(t, "transcripts.jsonl", transcripts+"{\n")
 	copied := write(t, "copied.jsonl", `{"id":"a","messages":[{"role":"user"}]}`+"\n"+`{"id":"a#2","messages":[{"role":"user"}]}`+"\n")
 	for want, args := range map[string][]string{
-		"the name of copy 2":        {"import", copied, "--copies", "2", "--sessions"},
-		"line 3":                    {"import", file},
-		"no such file":              {"import", "/no/such/file"},
-		"takes FILE":                {"import"},
-		"at least 1":                {"import", file, "--copies", "0"},
-		"--rate at least 0":         {"import", file, "--rate", "-1"},
-		"--copies is for":           {"import", file, "--raw", "--copies", "2"},
-		"leave --fence out":         {"import", file, "--fence", "c@1"},
-		"invalid argument \"many\"": {"import", file, "--parallel", "many"},
+		"the name of copy 2": {"import", copied, "--copies", "2", "--sessions"},
+		"line 3":             {"import", file},
+		"no such file":       {"import", "/no/such/file"},
+		"takes FILE":         {"import"},
+		"at least 1":         {"import", file, "--copies", "0"},
+		"--rate at least 0":  {"import", file, "--rate", "-1"},
+		"--copies is for":    {"import", file, "--raw", "--copies", "2"},
+		"leave --fence out":  {"import", file, "--fence", "c@1"},
+		`--parallel is "many": use a whole number`: {"import", file, "--parallel", "many"},
 	} {
 		if _, errs, code := newConsole().run("", args...); code != kit.ExitUsage || !strings.Contains(errs, want) {
 			t.Errorf("%q: exit %d, %s; want %q", args, code, errs, want)

@@ -63,7 +63,7 @@ The default mode is recent if QUERY is given, and query otherwise.`,
 
 func printRecalled(a *kit.App, r *agent.Recalled) error {
 	g := cli.Grid{Head: []string{"memory", "score", "session", "kind", "observed", "content"}}
-	g.Note = cli.Number(len(r.Items)) + " of " + cli.Number(r.Matched) + " that matched, of " + cli.Number(r.Entries) + " in all"
+	g.Note = "shown: " + cli.Number(len(r.Items)) + ", matches: " + cli.Number(r.Matched) + ", memories of the agent: " + cli.Number(r.Entries)
 	for _, item := range r.Items {
 		m := item.Memory
 		g.Add(m.ID, scoreCell(item.Score), cli.OrDash(m.Session), m.Kind, cli.When(m.ObservedAt), memoryCell(m))

@@ -35,8 +35,9 @@ func run(ctx context.Context, a *kit.App, args []string) int {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
+		a.Command = cmd.CommandPath()
 		a.Explain(err)
 	}
 	return kit.ExitCode(err)
@@ -69,7 +70,7 @@ func newRoot(a *kit.App) *cobra.Command {
 	flags.StringVar(&a.Endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
 	flags.StringVar(&a.Ca, "ca", a.Getenv(kit.CaEnv), "PEM file of the CA that signed the nodes' certificates; enables TLS ("+kit.CaEnv+")")
 	flags.StringVar(&a.Cert, "cert", a.Getenv(kit.CertEnv), "PEM file of this client's certificate, if nodes require one ("+kit.CertEnv+")")
-	flags.StringVar(&a.Key, "key", a.Getenv(kit.KeyEnv), "PEM file of its key ("+kit.KeyEnv+")")
+	flags.StringVar(&a.Key, "key", a.Getenv(kit.KeyEnv), "PEM file of the key of --cert ("+kit.KeyEnv+")")
 	flags.StringVar(&a.TokenFile, "token-file", "", "file of the token; otherwise "+kit.TokenEnv+", "+kit.TokenFileEnv+", or the token of the last login")
 	flags.BoolVar(&a.Insecure, "insecure", false, "send the token also without TLS to other machines")
 	flags.StringVar(&a.ClusterID, "cluster-id", a.Getenv(kit.ClusterIDEnv), "id of the cluster; nodes of other clusters are refused (default: the cluster of the first node that answers) ("+kit.ClusterIDEnv+")")

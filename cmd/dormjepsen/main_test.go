@@ -100,7 +100,7 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 	for line, want := range map[string]string{
 		"rn":                                  `there is no command "rn"; did you mean run`,
 		"run extra":                           "takes no arguments",
-		"run --wrokload x":                    "unknown flag: --wrokload",
+		"run --wrokload x":                    "did you mean --workload?",
 		"run --workload turn,nonesuch":        `--workload: unknown workload "nonesuch": use one of `,
 		"run --workload ,":                    "--workload names nothing: give some of ",
 		"run --nemesis kil":                   `--nemesis: unknown nemesis "kil": use one of none, kill, `,
@@ -108,7 +108,7 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"run --nodes 9":                       "--nodes is 9: use 1 to 7",
 		"run --processes -1":                  "--processes is -1",
 		"run --network wifi":                  `--network is "wifi": use auto or loopback`,
-		"run --seed x":                        `invalid argument "x"`,
+		"run --seed x":                        `--seed is "x": use a whole number, 0 or more`,
 		"run -o yaml":                         `--output is "yaml": use table or json`,
 		"run --hook-heal x":                   "give its --endpoints",
 		"run --endpoints a:1 --hook-heal x":   "go together",

@@ -45,7 +45,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", err) })
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", outputTable, "table or json")
 	root.AddCommand(
 		a.runCommand(), a.checkCommand(), a.ednCommand(), a.listCommand(),

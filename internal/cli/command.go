@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,9 +63,13 @@ func suggestDistance(name string) int {
 	return 2
 }
 
-// FlagError returns the error of a command's flags, and suggests the flag that a
-// mistyped one may mean.
+// FlagError returns the error of a command's flags. It suggests the flag that a
+// mistyped one may mean, and says what a flag with a wrong value takes.
 func FlagError(cmd *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) {
+		return valueError(wrong)
+	}
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
 		return &UsageError{err}
@@ -77,6 +83,29 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return Usagef("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, strings.Join(near, " or --"))
 	}
 	return Usagef("%s has no flag --%s", cmd.CommandPath(), name)
+}
+
+// valueError returns the error of a flag whose value its type does not accept. It
+// replaces the errors of Go's parsers, and keeps those of types that say what they take.
+func valueError(wrong *pflag.InvalidValueError) error {
+	flag, cause := wrong.GetFlag(), wrong.Unwrap()
+	var number *strconv.NumError
+	takes := ""
+	switch kind := flag.Value.Type(); {
+	case strings.HasPrefix(cause.Error(), "time: "):
+		takes = "a duration, such as 30s, 5m or 1h"
+	case !errors.As(cause, &number):
+		return Usagef("--%s is %q: %w", flag.Name, wrong.GetValue(), cause)
+	case kind == "bool":
+		takes = "true or false"
+	case strings.HasPrefix(kind, "uint"):
+		takes = "a whole number, 0 or more"
+	case strings.HasPrefix(kind, "int"):
+		takes = "a whole number"
+	default:
+		takes = "a number"
+	}
+	return Usagef("--%s is %q: use %s", flag.Name, wrong.GetValue(), takes)
 }
 
 // flagNames returns the flags of a command.

@@ -37,7 +37,7 @@ its status, settings, metrics, history of calls, the end of its log, and profile
 memory, goroutines and CPU. It has no data of agents and no secrets: but read the log
 before you give it away, since it names scopes and keys.
 
-What a node does not tell is left out, and errors.txt says why.`,
+It leaves out what a node does not answer, and errors.txt says why.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cpu < 0 || cpu > 60 {
 				return cli.Usagef("--cpu is %d: use 0 to 60 seconds", cpu)

@@ -38,6 +38,7 @@ type App struct {
 	ConfigDir      func() (string, error) // of this user, for stored tokens; nil means none
 	Self           string                 // path of this executable, which is run again for worker processes
 
+	Command   string // the command that runs, such as "dormctl threads get"; for hints
 	Endpoints string
 	Ca        string // files; "" means none
 	TokenFile string // "" means that the token comes from elsewhere

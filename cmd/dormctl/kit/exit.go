@@ -160,7 +160,7 @@ func Facts(e *agent.Error) string {
 func (a *App) hint(err error) string {
 	var usage *cli.UsageError
 	if errors.As(err, &usage) {
-		return "see --help of the command"
+		return "see " + a.Command + " --help"
 	}
 	var exit *exitError
 	if errors.As(err, &exit) {
