@@ -67,3 +67,11 @@ func TestAnEnvironmentThatDoesNotFitIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEndpointIsHostAndPort(t *testing.T) {
+	for _, endpoint := range []string{"localhost", "http://127.0.0.1:7600", ""} {
+		if _, err := client.Dial(client.Options{Endpoints: []string{endpoint}}); err == nil || !strings.Contains(err.Error(), "host:port") {
+			t.Errorf("%q: %v, want an error that says host:port", endpoint, err)
+		}
+	}
+}

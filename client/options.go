@@ -56,6 +56,9 @@ func (o Options) filled() (Options, error) {
 	if len(o.Endpoints) > endpointsMax {
 		return o, fmt.Errorf("there are %d endpoints: name at most %d", len(o.Endpoints), endpointsMax)
 	}
+	if err := o.checkEndpoints(); err != nil {
+		return o, err
+	}
 	if o.ClientID == "" {
 		o.ClientID = uuid.NewString()
 	}
@@ -84,4 +87,18 @@ func (o Options) filled() (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
+}
+
+// checkEndpoints returns an error if an endpoint is no host:port, such as the URL of the
+// HTTP API. A Dialer or dial options may know other addresses.
+func (o Options) checkEndpoints() error {
+	if o.Dialer != nil || len(o.DialOptions) > 0 {
+		return nil
+	}
+	for _, endpoint := range o.Endpoints {
+		if _, _, err := net.SplitHostPort(endpoint); err != nil {
+			return fmt.Errorf("invalid endpoint %q: use the gRPC address of a node as host:port, such as %s", endpoint, endpointDefault)
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
@@ -89,9 +90,13 @@ func (a *App) Stream(ctx context.Context, call func(ctx context.Context, s Store
 func (a *App) EndpointList() ([]string, error) {
 	var list []string
 	for endpoint := range strings.SplitSeq(a.Endpoints, ",") {
-		if endpoint = strings.TrimSpace(endpoint); endpoint != "" {
-			list = append(list, endpoint)
+		if endpoint = strings.TrimSpace(endpoint); endpoint == "" {
+			continue
 		}
+		if _, _, err := net.SplitHostPort(endpoint); err != nil {
+			return nil, cli.Usagef("--endpoints has %q: give the gRPC address of a node as host:port, such as %s", endpoint, EndpointsDefault)
+		}
+		list = append(list, endpoint)
 	}
 	if list == nil {
 		return nil, cli.Usagef("--endpoints names no address: give the gRPC address of a node, such as %s", EndpointsDefault)
