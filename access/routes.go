@@ -105,7 +105,7 @@ func methods(grouped map[string]need) map[string]need {
 	return out
 }
 
-// A Rule is the need of an HTTP operation or a gRPC method.
+// Rule is the need of an HTTP operation or a gRPC method.
 type Rule struct {
 	known bool
 	need  need

@@ -17,7 +17,7 @@ type Line struct {
 	Raw []byte // with hash and mac, and without the newline
 }
 
-// A Follower reads the lines of a log in order, also while a node writes it. It does not check the
+// Follower reads the lines of a log in order, also while a node writes it. It does not check the
 // chain. One goroutine may use it.
 type Follower struct {
 	dir    string

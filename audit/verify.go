@@ -23,7 +23,7 @@ type Report struct {
 	Notes      []Warning `json:"notes,omitempty"`            // what the log says about itself
 }
 
-// A Warning is a line of the log that says that something was wrong before it: records that were not
+// Warning is a line of the log that says that something was wrong before it: records that were not
 // written, or a log that was broken when a node opened it.
 type Warning struct {
 	Seq  uint64 `json:"seq"`
@@ -33,7 +33,7 @@ type Warning struct {
 // warningsMax bounds the warnings of a report.
 const warningsMax = 100
 
-// A Fault is the first thing that is wrong with a log.
+// Fault is the first thing that is wrong with a log.
 type Fault struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"` // in the file, from 1; 0 means the whole file

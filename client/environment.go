@@ -13,10 +13,10 @@ const (
 	EnvEndpoints = "DORMOUSE_ENDPOINTS"  // gRPC addresses of nodes, comma-separated
 	EnvCA        = "DORMOUSE_CA"         // PEM file of the CA that signed the nodes' certificates; enables TLS
 	EnvCert      = "DORMOUSE_CERT"       // PEM file of this client's certificate, if nodes require one
-	EnvKey       = "DORMOUSE_KEY"        // PEM file of its key
+	EnvKey       = "DORMOUSE_KEY"        // PEM file of the key of EnvCert
 	EnvClusterID = "DORMOUSE_CLUSTER_ID" // id of the cluster: nodes of other clusters are refused from the first call on
-	EnvToken     = "DORMOUSE_TOKEN"      // a token
-	EnvTokenFile = "DORMOUSE_TOKEN_FILE" // file that holds the token, if EnvToken is not set
+	EnvToken     = "DORMOUSE_TOKEN"      // the secret of a token
+	EnvTokenFile = "DORMOUSE_TOKEN_FILE" // file that holds that secret; read if EnvToken is not set
 )
 
 // fromEnvironment fills in endpoints, TLS, cluster and token from the environment, if
@@ -47,7 +47,8 @@ func (o Options) fromEnvironment() (Options, error) {
 }
 
 // TLSFromEnvironment returns the TLS configuration of EnvCA, EnvCert and EnvKey, or nil
-// if none is set.
+// if none is set. It returns an error if a file cannot be read or holds no certificate,
+// if only one of EnvCert and EnvKey is set, or if EnvCA is missing.
 func TLSFromEnvironment() (*tls.Config, error) {
 	return tlsOf(os.Getenv(EnvCA), os.Getenv(EnvCert), os.Getenv(EnvKey))
 }

@@ -28,23 +28,27 @@ func (s Sessions) ClaimSession(ctx context.Context, claim agent.ClaimSession) (*
 }
 
 // ResumeSession continues a hibernated or waiting turn under a new lease. The result's
-// Recovery names the snapshot to continue from.
+// Recovery names the snapshot to continue from. The error is session_not_resumable if the
+// session is in another status.
 func (s Sessions) ResumeSession(ctx context.Context, resume agent.ResumeSession) (*agent.SessionResult, error) {
 	return do[*agent.SessionResult](ctx, s.target, &resume)
 }
 
 // RecoverSession takes over a turn whose lease has expired. The result's Recovery
-// names the snapshot to continue from, or the request to start again.
+// names the snapshot to continue from, or the request to start again. The error is
+// session_lease_active before the lease expires.
 func (s Sessions) RecoverSession(ctx context.Context, take agent.RecoverSession) (*agent.SessionResult, error) {
 	return do[*agent.SessionResult](ctx, s.target, &take)
 }
 
 // CheckpointSession stores a snapshot of the running turn and renews its lease.
+// stale_session_lease and session_lease_expired mean that the turn is lost.
 func (s Sessions) CheckpointSession(ctx context.Context, checkpoint agent.CheckpointSession) (agent.SessionRow, error) {
 	return s.session(ctx, &checkpoint)
 }
 
-// CommitSession ends the running turn and its lease.
+// CommitSession ends the running turn and its lease. stale_session_lease and
+// session_lease_expired mean that the turn was lost before, and nothing was stored.
 func (s Sessions) CommitSession(ctx context.Context, commit agent.CommitSession) (agent.SessionRow, error) {
 	return s.session(ctx, &commit)
 }
@@ -55,7 +59,8 @@ func (s Sessions) RenewSession(ctx context.Context, renew agent.RenewSession) (a
 	return s.session(ctx, &renew)
 }
 
-// CancelSession cancels a session; a running turn is fenced.
+// CancelSession ends the session's running turn, and drops its queue and its pending reviews.
+// Later writes of that turn are refused with fenced.
 func (s Sessions) CancelSession(ctx context.Context, cancel agent.CancelSession) (agent.SessionRow, error) {
 	return s.session(ctx, &cancel)
 }

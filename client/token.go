@@ -14,8 +14,9 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// TokenFromEnvironment returns the token that EnvToken holds, or the file that EnvTokenFile names;
-// "" if neither is set. Dial calls it if the options name no endpoints.
+// TokenFromEnvironment returns the secret that EnvToken holds, or the file that EnvTokenFile names;
+// "" if neither is set. It returns an error if the file cannot be read or if other users can read it.
+// Dial calls it if the options name no endpoints.
 func TokenFromEnvironment() (string, error) {
 	return tokenOf(os.Getenv(EnvToken), os.Getenv(EnvTokenFile))
 }
@@ -65,8 +66,8 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 
 func (bearer) RequireTransportSecurity() bool { return false }
 
-// CreateToken creates a token, and returns it with its secret. The secret is made here, and the
-// cluster stores its hash only. op.Hash is set.
+// CreateToken creates a token, and returns it with its secret. The client generates the secret and
+// replaces op.Hash by its hash: the cluster stores only the hash.
 func (c *Client) CreateToken(ctx context.Context, op agent.PutToken) (t agent.Token, secret string, err error) {
 	secret = access.NewSecret()
 	op.Hash = agent.HashToken(secret)

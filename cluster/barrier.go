@@ -16,9 +16,9 @@ const (
 	BarrierLog   = "log"   // an entry is committed
 )
 
-// Barrier returns an index that is no older than the call, once it is applied
-// here. Every commit that was acknowledged before the call, by any leader, is at
-// or below that index. The error has code unavailable if this node does not lead.
+// Barrier returns a read index: a read that began before the call is linearizable on a
+// node that has applied it. Every commit that any leader acknowledged before the call is
+// at or below that index. The error has code unavailable if this node does not lead.
 func (g *Group) Barrier(ctx context.Context) (uint64, error) {
 	switch {
 	case seededbug.Is(seededbug.LeaderLocalRead) && g.IsLeader(),

@@ -65,8 +65,9 @@ type Group struct {
 	closed  bool               // guarded by mu
 }
 
-// Open opens the stores and the listener, and starts Raft. Run does the rest.
-// Call Shutdown in any case, also if Run never is called.
+// Open opens the stores and the listener, and starts Raft; Run does the group's work. It
+// returns an error if the options are invalid, or if a store or the listener cannot be
+// opened. Call Shutdown after a successful Open, even if Run was never called.
 func Open(o Options) (*Group, error) {
 	if err := o.fill(); err != nil {
 		return nil, err

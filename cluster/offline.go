@@ -24,7 +24,7 @@ type Offline struct {
 	ClusterID string
 	Term      uint64 // the current term
 	Index     uint64 // of the last entry of the log or the newest snapshot
-	LastTerm  uint64 // …and its term
+	LastTerm  uint64 // the term of that entry
 	Marked    uint64 // the node once acknowledged the entries up to this one
 	Voters    []string
 

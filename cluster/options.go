@@ -70,8 +70,8 @@ type Options struct {
 	DiskReserve int64
 	// LogFiles is where Dir is; nil means the machine's disk. A simulator gives its own.
 	LogFiles raftlog.Files
-	// LogSegmentBytes is the size of a segment of a log of kind wal; 0 means
-	// raftlog.walSegmentBytes.
+	// LogSegmentBytes is the size of a segment of a log of kind wal; 0 means the default of
+	// package raftlog.
 	LogSegmentBytes int
 	// LogCacheBytes bounds the newest entries that are kept in memory; 0 means
 	// raftlog.CacheBytes.
@@ -88,8 +88,7 @@ type Options struct {
 }
 
 // Timing is how fast a group notices the failure of its leader. Nodes of one group should
-// have the same: a cluster of nodes that differ is safe, and holds elections that it need
-// not.
+// have the same timing: a cluster whose nodes differ is safe, but holds needless elections.
 type Timing struct {
 	Heartbeat time.Duration // a follower without contact to a leader stands for election after this time
 	Election  time.Duration // a candidate gives up after this time
@@ -99,9 +98,9 @@ type Timing struct {
 }
 
 // DefaultTiming returns a timing that suits a data center. A leader that is silent is
-// replaced within a second. A node that stops for 300 ms, between two heartbeats that are
-// 200 ms apart, changes nothing: it is 500 ms until the next, and Raft's lease and the
-// voters' patience are 750 ms.
+// replaced within a second. A node that stops for 300 ms between two heartbeats, which are
+// 200 ms apart, changes nothing: the next heartbeat comes after 500 ms. The leader's lease
+// lasts 750 ms, and a voter waits as long (Silence and Answer) before it replaces the leader.
 func DefaultTiming() Timing {
 	return Timing{
 		Heartbeat: time.Second, Election: time.Second, Lease: 750 * time.Millisecond,

@@ -8,11 +8,12 @@ import (
 	"dormouse/cluster/membership"
 )
 
-// RemoteView is a group as other nodes use it. After a commit or a barrier, those
-// wait until they have applied it, so the group announces it to them soon.
+// RemoteView has the calls that other nodes make on a group. After a commit or a barrier,
+// the caller waits until its own node has applied the index, so the group soon announces
+// its commit index to all nodes. All methods may be called concurrently.
 type RemoteView struct{ g *Group }
 
-// RemoteView returns that view of g.
+// RemoteView returns the calls that other nodes make on g.
 func (g *Group) RemoteView() RemoteView { return RemoteView{g} }
 
 // Submit is Group.Submit for a commit of another node.

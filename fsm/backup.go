@@ -31,8 +31,8 @@ func (m *Machine) WriteBackup(w io.Writer) error {
 	return nil
 }
 
-// A Cut is the whole state at one entry, on its way into a backup. Close it soon: it keeps files of
-// the engine on the disk.
+// Cut is the whole state at one entry, for a backup. Close it soon: it keeps files of the engine on
+// the disk. One goroutine may use it.
 type Cut struct {
 	cut     *cut
 	encoded []byte // the beginning of the stream

@@ -15,8 +15,8 @@ import (
 const roundTimeout = 5 * time.Second
 
 // Barrier returns an index such that a read on any node that has applied it is linearizable. It
-// waits for a leader for at most leaderWaitTimeout. Its span is below that of the read: on a node that
-// does not lead, it includes the wait for the leader's answer.
+// waits for a leader for at most leaderWaitTimeout. Its trace span is a child of the read's: on a node
+// that does not lead, it includes the wait for the leader's answer.
 func (r *Router) Barrier(ctx context.Context) (index uint64, err error) {
 	ctx, span := tracing.Child(ctx, "barrier")
 	defer func() { tracing.End(span, err) }()

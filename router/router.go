@@ -1,9 +1,10 @@
 // Package router serves the whole contract on any node. Commits go to the leader. Reads are
 // answered here at an index that the leader has confirmed.
 //
-// The router repeats what was definitely not applied (no leader yet, leadership moves) for a
-// bounded time, so that an election looks like a slow call. It never repeats what may have been
-// applied: the outcome is unknown, and the caller may retry with the same request id.
+// The router retries a commit that was definitely not applied (no leader yet, leadership moves)
+// for a bounded time, so that an election looks like a slow call. It never retries a commit that
+// may have been applied: it returns the error unknown, and the caller may retry with the same
+// request id.
 package router
 
 import (
@@ -49,7 +50,7 @@ type Peers interface {
 	Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) // applied: by this node
 	Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error))
 
-	// Leads tells the address of the current leader. Commits that were submitted to another node
+	// Leads records the address of the current leader. Commits that were submitted to another node
 	// and get no answer soon fail as unknown.
 	Leads(addr string)
 }

@@ -79,7 +79,7 @@ func answerBytes(found agent.Found) int {
 	}
 }
 
-// SizeOf returns about how many bytes the strings in an op, an answer or an event have.
+// SizeOf returns the approximate number of bytes of the strings in an op, an answer or an event.
 func SizeOf(v any) int { return sizeOf(reflect.ValueOf(v)) }
 
 // sizeOf adds up the strings and bytes in v.

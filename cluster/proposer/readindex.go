@@ -74,9 +74,9 @@ func NewReadIndex(o ReadIndexOptions, p *Proposer) *ReadIndex {
 	return &ReadIndex{ReadIndexOptions: o, p: p, wake: make(chan struct{}, 1)}
 }
 
-// Barrier returns an index that is no older than the call, once it is applied
-// here. Every commit that was acknowledged before the call, by any leader, is at
-// or below that index. The error has code unavailable if this node does not lead.
+// Barrier returns a read index: a read that began before the call is linearizable on a
+// node that has applied it. Every commit that any leader acknowledged before the call is
+// at or below that index. The error has code unavailable if this node does not lead.
 func (x *ReadIndex) Barrier(ctx context.Context) (uint64, error) { return await(ctx, x.join) }
 
 // join adds a read to the next round.
