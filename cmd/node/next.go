@@ -68,7 +68,7 @@ func next(daemon string, c config.Config) string {
 	} {
 		b.WriteString("  " + line + "\n")
 	}
-	fmt.Fprintf(&b, "\nThe HTTP API is described at http://%s/openapi.json\n\n", c.HTTP.Advertise)
+	fmt.Fprintf(&b, "\nThe console is at http://%s/ui/, and http://%s/openapi.json describes the HTTP API.\n\n", c.HTTP.Advertise, c.HTTP.Advertise)
 	return b.String()
 }
 

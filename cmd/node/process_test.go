@@ -263,6 +263,9 @@ func TestWhatToTryCanBePastedIntoAShell(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: %q lacks %q", daemon, text, want)
 		}
+		if console := "http://" + c.HTTP.Advertise + "/ui/"; !strings.Contains(text, console) {
+			t.Errorf("%s: %q lacks %q", daemon, text, console)
+		}
 		for line := range strings.Lines(text) {
 			if command, ok := strings.CutPrefix(line, "  "); ok {
 				if out, err := exec.CommandContext(t.Context(), "sh", "-n", "-c", command).CombinedOutput(); err != nil {
