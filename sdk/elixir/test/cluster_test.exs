@@ -106,7 +106,7 @@ defmodule Dormouse.ClusterTest do
 
   test "the example of the README runs" do
     [_all, example] = Regex.run(~r/```elixir\n(.*?)```/s, File.read!(Path.expand("../README.md", __DIR__)))
-    hosts = ~s("http://127.0.0.1:7600", "http://127.0.0.2:7600", "http://127.0.0.3:7600")
+    hosts = ~s("http://127.0.0.1:7600", "http://127.0.0.1:7610", "http://127.0.0.1:7620")
     assert example =~ hosts
     program = String.replace(example, hosts, Enum.map_join(Cluster.endpoints(), ", ", &inspect/1))
     assert ExUnit.CaptureIO.capture_io(fn -> Code.eval_string(program) end) =~ ~s({0, %{"text" => "Hello"}})

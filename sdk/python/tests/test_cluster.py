@@ -128,7 +128,7 @@ class Cluster(unittest.TestCase):
         readme = pathlib.Path(__file__).parents[1] / "README.md"
         example = re.search(r"```python\n(.*?)```", readme.read_text(), re.S)
         assert example is not None
-        program = example[1].replace('"http://127.0.0.1:7600", "http://127.0.0.2:7600", "http://127.0.0.3:7600"', ", ".join(repr(each) for each in ENDPOINTS))
+        program = example[1].replace('"http://127.0.0.1:7600", "http://127.0.0.1:7610", "http://127.0.0.1:7620"', ", ".join(repr(each) for each in ENDPOINTS))
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("0 {'text': 'Hello'}", done.stdout)
