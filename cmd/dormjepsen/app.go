@@ -78,7 +78,7 @@ func forget(dir string) error {
 
 // show prints a run in the selected output format.
 func (a *app) show(run *report.Run) error {
-	if a.output == outputJSON {
+	if a.output == cli.OutputJSON {
 		return report.JSON(a.stdout, run)
 	}
 	return report.Text(a.stdout, run)
@@ -86,7 +86,7 @@ func (a *app) show(run *report.Run) error {
 
 // print writes a table or a JSON document, depending on the output format.
 func (a *app) print(document any, table string) error {
-	if a.output == outputJSON {
+	if a.output == cli.OutputJSON {
 		return writeJSON(a.stdout, document)
 	}
 	if _, err := io.WriteString(a.stdout, table); err != nil {
