@@ -34,15 +34,17 @@ func (encoders) EncodeRenewNodeLease(l layout.NodeLease, row *layout.Member) []b
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_RenewNodeLease{RenewNodeLease: p}})
 }
 
-// EncodeEndNodeLease encodes a commit that ends a lease and frees the partitions of its node.
-func (encoders) EncodeEndNodeLease(node, life string) []byte {
-	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
+// EncodeEndNodeLease encodes a commit that ends the lease of a node's process and frees the
+// node's partitions.
+func (encoders) EncodeEndNodeLease(node, process string) []byte {
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: process}}})
 }
 
-// EncodeLapseNodeLease encodes a commit that ends a lease which has lapsed for its holder, by the clock
-// of the leader of a term. It has no effect in another term, or if the lease was renewed in the term.
-func (encoders) EncodeLapseNodeLease(node, life string, term uint64) []byte {
-	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life, Term: term}}})
+// EncodeLapseNodeLease encodes a commit that ends the lease of a node's process once it has expired by
+// the clock of the leader of a term. It has no effect in another term, or if the process renewed the
+// lease in the term.
+func (encoders) EncodeLapseNodeLease(node, process string, term uint64) []byte {
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: process, Term: term}}})
 }
 
 // renewNodeLease renews a lease. A lease that has ended begins again and owns nothing. A new

@@ -15,10 +15,10 @@ import (
 type NodeLease struct {
 	Node        string
 	Incarnation string // of the node's data directory
-	Life        string // of its process
+	Life        string // the id of the node's process
 	TTL         time.Duration
-	BegunTick   uint64   // the log time when it began
-	ArmedTick   uint64   // …and when it was last renewed
+	BegunTick   uint64   // the tick of the log when it began, in milliseconds
+	ArmedTick   uint64   // the tick of the log when it was last renewed
 	Handlers    []string // the process's Go handlers, as HandlerVersion names them, in order
 	Replaced    string   // the process that this one took the lease over from; "" if none
 }

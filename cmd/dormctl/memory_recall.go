@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ func (i *instant) Set(text string) error {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return cli.Usagef("%q is not a time: use a form such as 2026-01-31T08:00:00Z, or Unix milliseconds", text)
+		return errors.New("use a time such as 2026-01-31T08:00:00Z, or Unix milliseconds")
 	}
 	ms := t.UnixMilli()
 	i.at = &ms
