@@ -145,16 +145,30 @@ export class Client {
 
   readonly threads = {
     create: (body: Schemas['NewThreadBody'] = {}, options: CallOptions = {}) => this.body<Schemas['ThreadStamp']>('POST', '/v1/threads', {}, body, options),
-    append: (id: string, entries: readonly Draft[], options: CallOptions & { expectedRev?: number; expectedHead?: string } = {}) => {
-      const { expectedRev, expectedHead, ...rest } = options
-      return this.body<Schemas['ThreadStamp']>('POST', '/v1/threads/{id}/entries', { id }, { entries, expected_rev: expectedRev, expected_head: expectedHead }, rest)
+    append: (id: string, entries: readonly Draft[], options: CallOptions & { expectedRev?: number; expectedHead?: string; metadata?: Record<string, unknown> } = {}) => {
+      const { expectedRev, expectedHead, metadata, ...rest } = options
+      const body = { entries, expected_rev: expectedRev, expected_head: expectedHead, metadata }
+      return this.body<Schemas['ThreadStamp']>('POST', '/v1/threads/{id}/entries', { id }, body, rest)
+    },
+    /** Appends one entry that has bytes, up to 4 MiB, as they are. */
+    appendBytes: (id: string, bytes: Uint8Array, options: CallOptions & { contentType?: string; entry?: string; kind?: string; expectedRev?: number } = {}) => {
+      const { contentType = 'application/octet-stream', entry, kind, expectedRev, ...rest } = options
+      return this.call<Schemas['ThreadStamp']>({
+        ...rest, method: 'POST', path: '/v1/threads/{id}/bytes', params: { id }, bytes, headers: { 'Content-Type': contentType },
+        query: { entry, entry_kind: kind, expected_rev: expectedRev },
+      }).then((answer) => answer.body)
     },
     get: (id: string, options: CallOptions = {}) => this.get<Schemas['Thread']>('/v1/threads/{id}', { id }, {}, options),
-    entries: (id: string, query: CallOptions & { from?: number; to?: number; tail?: number; kind?: readonly string[]; atRev?: number; limit?: number } = {}) => {
-      const { from, to, tail, kind, atRev, limit, ...rest } = query
-      return this.get<Schemas['EntryPage']>('/v1/threads/{id}/entries', { id }, { from, to, tail, kind, at_rev: atRev, limit }, rest)
+    entries: (
+      id: string,
+      query: CallOptions & { from?: number; to?: number; tail?: number; kind?: readonly string[]; atRev?: number; limit?: number; order?: 'asc' | 'desc' } = {},
+    ) => {
+      const { from, to, tail, kind, atRev, limit, order, ...rest } = query
+      return this.get<Schemas['EntryPage']>('/v1/threads/{id}/entries', { id }, { from, to, tail, kind, at_rev: atRev, limit, order }, rest)
     },
     entry: (id: string, entry: string, options: CallOptions = {}) => this.get<Entry>('/v1/threads/{id}/entries/{entry}', { id, entry }, {}, options),
+    entryBytes: async (id: string, entry: string, options: CallOptions = {}): Promise<Uint8Array> =>
+      (await this.transport.bytes({ ...this.defaults, ...options, method: 'GET', path: '/v1/threads/{id}/entries/{entry}/bytes', params: { id, entry } })).body,
     fork: (id: string, body: Schemas['ForkBody'], options: CallOptions = {}) => this.body<Schemas['Thread']>('POST', '/v1/threads/{id}/fork', { id }, body, options),
     compact: (id: string, body: Schemas['CompactBody'], options: CallOptions = {}) =>
       this.body<Schemas['Compacted']>('POST', '/v1/threads/{id}/compact', { id }, body, options),

@@ -117,6 +117,20 @@ test('ids are percent-encoded, and scope, fence, token and cluster are sent', as
   assert.equal(got[1]!.headers.get('dormouse-cluster'), 'c1')
 })
 
+test('entries with bytes, their order and the metadata of a thread are sent', async () => {
+  const bytes = new Uint8Array([0, 255, 10])
+  const { client, got } = scripted([json({ rev: 1 }), () => new Response(bytes), json({ rev: 2 }), json({ items: [] })])
+  await client.threads.appendBytes('t', bytes, { contentType: 'image/png', entry: 'e0', kind: 'image', expectedRev: 0 })
+  assert.deepEqual(await client.threads.entryBytes('t', 'e0'), bytes)
+  await client.threads.append('t', [{ kind: 'note' }], { metadata: { title: 'a' } })
+  await client.threads.entries('t', { order: 'desc' })
+  assert.deepEqual(got.map((each) => each.url.pathname + each.url.search), [
+    '/v1/threads/t/bytes?entry=e0&entry_kind=image&expected_rev=0', '/v1/threads/t/entries/e0/bytes', '/v1/threads/t/entries', '/v1/threads/t/entries?order=desc',
+  ])
+  assert.equal(got[0]!.headers.get('content-type'), 'image/png')
+  assert.deepEqual(JSON.parse(got[2]!.body), { entries: [{ kind: 'note' }], metadata: { title: 'a' } })
+})
+
 test('what no header can carry is refused before the first attempt', async () => {
   for (const [name, options] of Object.entries({
     token: { token: 'a\nb' }, 'token of a function': { token: () => Promise.resolve('a\r\nb') }, 'token beyond Latin-1': { token: '\u{1f600}' }, scope: { scope: 'a\nb' },
