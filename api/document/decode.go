@@ -43,6 +43,9 @@ func Decode(raw []byte, into any, whole string) error {
 // document, for errors that are about no member.
 func invalidJSON(err error, whole string) error { return &bodyError{invalidDocument(err, whole)} }
 
+// Reason says what is wrong with a document that cannot be decoded, in words of JSON.
+func Reason(err error, whole string) string { return invalidDocument(err, whole).Detail }
+
 func invalidDocument(err error, whole string) *agent.Error {
 	var coded *agent.Error
 	if errors.As(err, &coded) {
