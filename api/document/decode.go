@@ -60,7 +60,11 @@ func invalidDocument(err error, whole string) *agent.Error {
 		if errors.Is(err, json.ErrUnknownName) {
 			return agent.Invalid(field, "there is no member %s", field)
 		}
-		return agent.Invalid(field, "%s is %s, and should be %s", field, named(semantic), wanted(semantic.GoType))
+		want := wanted(semantic.GoType)
+		if want == inBase64 && semantic.JSONKind == '"' {
+			return agent.Invalid(field, "%s is not base64: encode its bytes so, with padding", field)
+		}
+		return agent.Invalid(field, "%s is %s, and should be %s", field, named(semantic), want)
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -115,6 +119,9 @@ func named(e *json.SemanticError) string {
 	}
 }
 
+// inBase64 describes the JSON of bytes.
+const inBase64 = "a string in base64"
+
 // wanted describes the JSON that a Go type accepts.
 func wanted(t reflect.Type) string {
 	if t == nil {
@@ -138,7 +145,7 @@ func wanted(t reflect.Type) string {
 		return "true or false"
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return "a string in base64"
+			return inBase64
 		}
 		return "an array"
 	default:
