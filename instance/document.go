@@ -85,14 +85,12 @@ func decodeField(raw agent.JSON, field string, into any) error {
 	if err == nil {
 		return nil
 	}
+	why := document.Reason(err, field)
 	var semantic *json.SemanticError
-	if errors.As(err, &semantic) && semantic.JSONPointer != "" {
-		if errors.Is(err, strictjson.ErrEmpty) {
-			err = strictjson.ErrEmpty
-		}
-		return agent.Invalid(field+string(semantic.JSONPointer), "the signal's %s is invalid: %v", field, err)
+	if errors.As(err, &semantic) {
+		field += string(semantic.JSONPointer)
 	}
-	return agent.Invalid(field, "the signal's %s is invalid: %v", field, err)
+	return agent.Invalid(field, "the signal is invalid: %s", why)
 }
 
 // appendString appends a text as a JSON string. The text is valid UTF-8:

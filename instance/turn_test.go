@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,6 +169,23 @@ func TestWritesOfOtherClientsAreDetected(t *testing.T) {
 		}
 		if reply := k.send(k.host, "a", signal("patch", `{"n":3}`)); reply.Revision != 1 || reply.Rev != 3 {
 			k.Errorf("%+v", reply)
+		}
+	})
+}
+
+// The error of a signal names the wrong member and what it should be, in words of JSON.
+func TestTheErrorOfASignalIsAboutItsJSON(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		for data, says := range map[string]string{
+			`{"entries":"none"}`:      `entries is a string, and should be an array`,
+			`{"entries":[{"x":1}]}`:   `there is no member entries[0].x`,
+			`{"entries":[{},null]}`:   `an entry is null, and should be an object`,
+			`{"entries":[{"at":""}]}`: `entries[0].at is a string, and should be a whole number of 64 bits`,
+		} {
+			_, err := k.host.Signal(k.Context(), ref("a"), signal("append", data))
+			if agent.CodeOf(err) != agent.CodeInvalid || !strings.HasSuffix(err.Error(), "the signal is invalid: "+says) {
+				k.Errorf("%s: %v", data, err)
+			}
 		}
 	})
 }

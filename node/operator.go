@@ -15,8 +15,12 @@ import (
 	"dormouse/internal/retry"
 )
 
-// askMax bounds the status request to each other member.
-const askMax = 500 * time.Millisecond
+const (
+	// askMax bounds the status request to each other member.
+	askMax = 500 * time.Millisecond
+	// catchUpMax bounds how long the answer to a refused change waits for this node's state.
+	catchUpMax = 2 * time.Second
+)
 
 // operator implements layout.Operator on one node.
 type operator struct{ node *Node }
@@ -83,10 +87,8 @@ func (o *operator) changeMembers(ctx context.Context, change layout.Change, node
 			}
 		}
 		switch {
-		case answer.Refused != "" && node != "" && !n.hasMember(node):
-			return answer.Leader, agent.Errorf(agent.CodeNotFound, "no member is called %q", node)
 		case answer.Refused != "":
-			return answer.Leader, agent.Errorf(agent.CodeConflict, "%s", answer.Refused)
+			return answer.Leader, o.refusal(ctx, answer.Refused, node)
 		case answer.Done:
 			return answer.Leader, nil
 		}
@@ -96,9 +98,31 @@ func (o *operator) changeMembers(ctx context.Context, change layout.Change, node
 	}
 }
 
-// hasMember reports whether the log has a member of that name.
-func (n *Node) hasMember(name string) bool {
-	return slices.ContainsFunc(n.machine.Members(), func(m layout.Member) bool { return m.ID == name })
+// refusal returns the error of a change that the leader refused. Whether the log has the member
+// decides its code, so this node catches up first. If it cannot in time, only the leader's reason
+// counts.
+func (o *operator) refusal(ctx context.Context, why, member string) error {
+	isMember := func(m layout.Member) bool { return m.ID == member }
+	if member != "" {
+		ctx, cancel := context.WithTimeout(ctx, catchUpMax)
+		defer cancel()
+		if o.catchUp(ctx) == nil && !slices.ContainsFunc(o.node.machine.Members(), isMember) {
+			return agent.Errorf(agent.CodeNotFound, "no member is called %q", member)
+		}
+	}
+	return agent.Errorf(agent.CodeConflict, "%s", why)
+}
+
+// catchUp waits until this node has applied all that was committed before the call.
+func (o *operator) catchUp(ctx context.Context) error {
+	index, err := o.node.router.Barrier(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.node.machine.WaitApplied(ctx, index); err != nil {
+		return agent.Errorf(agent.CodeUnavailable, "this node has not caught up: %v", err)
+	}
+	return nil
 }
 
 // JoinToken implements layout.Operator. The token names the Raft addresses of all nodes, this one's
@@ -131,12 +155,8 @@ func (o *operator) ExportScope(ctx context.Context, scope string, write func(age
 	if err := agent.ValidID("scope", scope); err != nil {
 		return err
 	}
-	index, err := n.router.Barrier(ctx)
-	if err != nil {
+	if err := o.catchUp(ctx); err != nil {
 		return err
-	}
-	if err := n.machine.WaitApplied(ctx, index); err != nil {
-		return agent.Errorf(agent.CodeUnavailable, "this node has not caught up: %v", err)
 	}
 	level := n.machine.FeatureLevel()
 	if level < fsm.ImportLevel {
@@ -151,12 +171,8 @@ func (o *operator) ExportScope(ctx context.Context, scope string, write func(age
 // of it.
 func (o *operator) Backup(ctx context.Context, w io.Writer) error {
 	n := o.node
-	index, err := n.router.Barrier(ctx)
-	if err != nil {
+	if err := o.catchUp(ctx); err != nil {
 		return err
-	}
-	if err := n.machine.WaitApplied(ctx, index); err != nil {
-		return agent.Errorf(agent.CodeUnavailable, "this node has not caught up: %v", err)
 	}
 	if err := n.machine.WriteBackup(w); err != nil {
 		return agent.Errorf(agent.CodeInternal, "write the backup: %v", err)

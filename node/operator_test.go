@@ -1,6 +1,8 @@
 package node_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +21,32 @@ func TestAChangeOfANodeThatIsNoMemberIsNotFoundSim(t *testing.T) {
 					t.Errorf("%s through %s: %v", change, through.name, err)
 				}
 			}
+		}
+	})
+}
+
+// A follower that has not applied yet that a node joined gives the leader's reason for a refusal.
+func TestAFollowerCatchesUpBeforeItRefusesAChangeSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 3)
+		leader, behind := w.leader(), w.follower()
+		w.isolate(behind.name)
+		for i := range 200 { // the follower receives them in many messages
+			if err := put(t.Context(), leader.Service(), "k", i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		joined := w.start("n4")
+		w.await("n4 to vote", func() bool { return slices.Contains(votersOf(leader), joined.name) })
+		if _, err := leader.Operator().Change(t.Context(), layout.ChangeDemote, joined.name); err != nil {
+			t.Fatal(err)
+		}
+		w.links.Delay(leader.name, behind.name, 50*time.Millisecond)
+		w.heal()
+		_, err := behind.Operator().Change(t.Context(), layout.ChangeTransfer, joined.name)
+		if agent.CodeOf(err) != agent.CodeConflict || !strings.Contains(err.Error(), "has no vote") {
+			t.Errorf("a node without a vote is to lead: %v", err)
 		}
 	})
 }

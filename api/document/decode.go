@@ -43,6 +43,9 @@ func Decode(raw []byte, into any, whole string) error {
 // document, for errors that are about no member.
 func invalidJSON(err error, whole string) error { return &bodyError{invalidDocument(err, whole)} }
 
+// Reason says what is wrong with a document that cannot be decoded, in words of JSON.
+func Reason(err error, whole string) string { return invalidDocument(err, whole).Detail }
+
 func invalidDocument(err error, whole string) *agent.Error {
 	var coded *agent.Error
 	if errors.As(err, &coded) {
@@ -57,7 +60,11 @@ func invalidDocument(err error, whole string) *agent.Error {
 		if errors.Is(err, json.ErrUnknownName) {
 			return agent.Invalid(field, "there is no member %s", field)
 		}
-		return agent.Invalid(field, "%s is %s, and should be %s", field, named(semantic), wanted(semantic.GoType))
+		want := wanted(semantic.GoType)
+		if want == inBase64 && semantic.JSONKind == '"' {
+			return agent.Invalid(field, "%s is not base64: encode its bytes so, with padding", field)
+		}
+		return agent.Invalid(field, "%s is %s, and should be %s", field, named(semantic), want)
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -112,6 +119,9 @@ func named(e *json.SemanticError) string {
 	}
 }
 
+// inBase64 describes the JSON of bytes.
+const inBase64 = "a string in base64"
+
 // wanted describes the JSON that a Go type accepts.
 func wanted(t reflect.Type) string {
 	if t == nil {
@@ -135,7 +145,7 @@ func wanted(t reflect.Type) string {
 		return "true or false"
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return "a string in base64"
+			return inBase64
 		}
 		return "an array"
 	default:

@@ -97,6 +97,20 @@ func wireField(field string) string {
 	return field
 }
 
+// Errors quote what a request holds, which may be much longer than an answer should be.
+const (
+	detailBytesMax = 4 << 10
+	fieldBytesMax  = 256
+)
+
+// shortened returns a text without what is beyond bytesMax.
+func shortened(text string, bytesMax int) string {
+	if len(text) <= bytesMax {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytesMax], "") + "…"
+}
+
 // ProblemOf returns the problem of err. An error without a code is a bug, whose text
 // is not shown to callers.
 func ProblemOf(err error) Problem {
@@ -128,6 +142,7 @@ func ProblemOf(err error) Problem {
 	if errors.As(err, &body) {
 		p.Field = body.err.Field
 	}
+	p.Detail, p.Field = shortened(p.Detail, detailBytesMax), shortened(p.Field, fieldBytesMax)
 	return p
 }
 

@@ -24,6 +24,7 @@ test('members are shown with their history', async () => {
 test('settings of all nodes are compared, changed ones first, and filtered', async () => {
   const page = await open(browser, 'cluster?tab=settings')
   const rows = page.locator('.sheet tbody tr')
+  await page.getByText('on n1, n2, n3').waitFor() // the page asks again once it knows all nodes
   await rows.first().waitFor()
   const changed = await rows.evaluateAll((all) => all.map((r) => r.classList.contains('changed-row')))
   assert.deepEqual(changed, [...changed].sort((a, b) => Number(b) - Number(a)))

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso/router'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { current, trouble } from '../api/nodes.js'
-import { Problem } from '../parts/states.js'
+import { Empty, Problem } from '../parts/states.js'
 import { pages, type PageEntry } from '../pages/index.js'
 import { defaultScope, pageOf, scope } from './address.js'
 import { useCluster } from './cluster.js'
@@ -68,7 +68,7 @@ function Content({ page, path }: { page: PageEntry | undefined; path: string }) 
       ended = true
     }
   }, [page])
-  if (!page) return <div class="page"><Problem error={new Error(`The console has no page ${path}. The menu lists all pages.`)} /></div>
+  if (!page) return <div class="page"><Empty title={`The console has no page ${path}`}>The menu lists all pages.</Empty></div>
   if (loaded.error) return <div class="page"><Problem error={new Error('The node could not send this page. Load the page again: its version may have changed.')} retry={() => location.reload()} /></div>
   const Is = loaded.is
   return Is ? <Is /> : null

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, type Schemas } from '../api/client.js'
 import { useCall } from '../api/use.js'
 import { href, scope } from '../app/address.js'
+import { quoted } from '../parts/format.js'
 import { Badge } from '../parts/badge.js'
 import { Empty, Loading, Problem } from '../parts/states.js'
 import { PageFrame } from '../parts/page.js'
@@ -40,7 +41,7 @@ export default function Agent() {
       <div class="split">
         {thread
           ? <Timeline key={thread.id} agent={id} thread={thread.id} pointer={thread.rev} seq={query['seq'] ? Number(query['seq']) : undefined} selected={selected} onSelect={select} />
-          : <section class="card timeline" aria-label="Thread"><Empty title="This agent has no thread" command={`dormctl threads append ${id} '{"content":"hello"}'`}>Its checkpoint points to none.</Empty></section>}
+          : <section class="card timeline" aria-label="Thread"><Empty title="This agent has no thread" command={`dormctl threads append ${quoted(id)} '{"content":"hello"}'`}>Its checkpoint points to none.</Empty></section>}
         <div class="aside">
           {selected && thread && <EntryCard entry={selected} thread={thread.id} close={() => select(undefined)} />}
           <CheckpointCard key={id} current={checkpoint} />

@@ -15,7 +15,7 @@ const columns: Column<Row>[] = [
   { head: 'Agent', width: 'minmax(0, 3fr)', cell: (r) => <a class="cover" href={href('agent', { id: r.key })}>{r.key}</a> },
   { head: 'Saved on', width: '110px', wide: true, cell: (r) => (r.lifecycle ? <Badge text={r.lifecycle} /> : <span class="faint">–</span>) },
   { head: 'Revision', width: '86px', number: true, wide: true, cell: (r) => full(r.revision) },
-  { head: 'Thread', width: 'minmax(0, 2fr)', wide: true, cell: (r) => (r.thread ? <a class="faint over" href={href('thread', { id: r.thread.id })}>{r.thread.id}<span class="mono">@{r.thread.rev}</span></a> : <span class="faint">–</span>) },
+  { head: 'Thread', width: 'minmax(0, 2fr)', wide: true, cell: (r) => (r.thread ? <a class="faint over" href={href('thread', { id: r.thread.id })}><bdi>{r.thread.id}</bdi><span class="mono">@{r.thread.rev}</span></a> : <span class="faint">–</span>) },
   { head: 'Size', width: '84px', number: true, wide: true, cell: (r) => bytes(r.bytes) },
   { head: 'Updated', width: '96px', number: true, cell: (r) => <Ago at={r.updated_at} /> },
 ]

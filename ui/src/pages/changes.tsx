@@ -87,7 +87,7 @@ function Row({ change, style, selected, onSelect }: { change: Change; style: { t
       <button type="button" onClick={onSelect} aria-current={selected ? 'true' : undefined}>
         <span class="seq mono">{change.index}</span>
         <Badge text={change.deleted ? 'deleted' : change.status ?? change.kind} {...(change.deleted ? { tone: 'bad' as const } : {})} />
-        <span class="clip">{pathOf(change)}{number && !change.deleted ? <span class="faint mono">@{number}</span> : null}</span>
+        <span class="clip"><bdi>{pathOf(change)}</bdi>{number && !change.deleted ? <span class="faint mono">@{number}</span> : null}</span>
         <span class="faint clip by">{change.principal}</span>
         <Clock at={change.time} />
       </button>

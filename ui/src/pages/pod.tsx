@@ -4,10 +4,10 @@ import { api, codeOf, watch, type Schemas } from '../api/client.js'
 import { useCall, useWork } from '../api/use.js'
 import { href, scope } from '../app/address.js'
 import { Badge } from '../parts/badge.js'
-import { plural } from '../parts/format.js'
+import { plural, quoted } from '../parts/format.js'
 import { Json } from '../parts/json.js'
 import { Card, PageFrame } from '../parts/page.js'
-import { Command, Empty, Loading, Problem } from '../parts/states.js'
+import { Empty, Loading, Problem } from '../parts/states.js'
 import { PodActions } from './pod/actions.js'
 import { Graph } from './pod/graph.js'
 import { NodeCard } from './pod/node.js'
@@ -55,7 +55,7 @@ export default function PodPage() {
       <div class="columns graphs">
         <Card flush title="Topology" side={<Legend />}>
           {topology.nodes.length === 0
-            ? <div class="state"><p class="state-title">The topology has no nodes</p><p>Add one with Mutate, or:</p><Command text={`dormctl pods mutate ${ref.manager} ${ref.key} '[{"add_node":{"name":"clerk","node":{"manager":"chats"}}}]'`} /></div>
+            ? <Empty title="The topology has no nodes" command={`dormctl pods mutate ${quoted(ref.manager)} ${quoted(ref.key)} '[{"add_node":{"name":"clerk","node":{"manager":"chats"}}}]'`}>Add one with Mutate, or:</Empty>
             : <Graph of={topology} selected={selected} onSelect={select} />}
         </Card>
         <div class="aside">

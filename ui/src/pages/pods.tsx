@@ -4,7 +4,7 @@ import { may } from '../api/session.js'
 import { useCall } from '../api/use.js'
 import { href, scope } from '../app/address.js'
 import { Action, jsonOf } from '../parts/dialog.js'
-import { full } from '../parts/format.js'
+import { full, quoted } from '../parts/format.js'
 import { PageFrame } from '../parts/page.js'
 import { Search } from '../parts/search.js'
 import { Empty, Loading, Problem } from '../parts/states.js'
@@ -64,6 +64,6 @@ function List({ manager, prefix }: { manager: string; prefix: string }) {
   return (
     <PagedTable label="Pods" columns={columns} pages={pages} keyOf={(r) => r.key} empty={prefix
       ? <Empty title={`No pod's key begins with “${prefix}”`} />
-      : <Empty title={`No pod of ${manager} is stored`} command={`dormctl pods start ${manager} t1 --topology @topology.json`}>Make one with a topology:</Empty>} />
+      : <Empty title={`No pod of ${manager} is stored`} command={`dormctl pods start ${quoted(manager)} t1 --topology @topology.json`}>Make one with a topology:</Empty>} />
   )
 }

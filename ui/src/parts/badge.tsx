@@ -11,5 +11,5 @@ const tones: Record<string, Tone> = {
 
 /** A word with a dot whose colour says how things are. */
 export function Badge({ text, tone }: { text: string; tone?: Tone }) {
-  return <span class={`badge ${tone ?? tones[text] ?? 'plain'}`}>{text.replaceAll('_', ' ')}</span>
+  return <span class={`badge ${tone ?? tones[text] ?? 'plain'}`}><span class="clip">{text.replaceAll('_', ' ')}</span></span>
 }

@@ -30,6 +30,9 @@ export function bytes(n: number): string {
   return `${v < 10 ? v.toFixed(1) : Math.round(v)} ${units[i]}`
 }
 
+/** Returns a word as a shell reads it back: a name in a command that someone copies may hold anything. */
+export const quoted = (word: string): string => (/^[\w@%+:,./][\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+
 /** Returns the count and the noun, which is regular. */
 export const plural = (n: number, noun: string): string => `${full(n)} ${noun}${n === 1 ? '' : 's'}`
 

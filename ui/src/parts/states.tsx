@@ -2,6 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { codeOf, detailOf } from '../api/client.js'
 import type { Loaded } from '../api/use.js'
+import { defaultScope, scope } from '../app/address.js'
+import { quoted } from './format.js'
+
+/** Returns a command of dormctl for the scope of the page. */
+const inScope = (command: string): string => (scope.value === defaultScope || !command.includes('dormctl ') || command.includes('--scope') ? command : `${command} --scope ${quoted(scope.value)}`)
 
 /** Says that there is nothing, and which command changes that. */
 export function Empty({ title, children, command }: { title: string; children?: ComponentChildren; command?: string }) {
@@ -9,7 +14,7 @@ export function Empty({ title, children, command }: { title: string; children?: 
     <div class="state">
       <p class="state-title">{title}</p>
       {children && <p>{children}</p>}
-      {command && <Command text={command} />}
+      {command && <Command text={inScope(command)} />}
     </div>
   )
 }

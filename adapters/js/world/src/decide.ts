@@ -115,7 +115,7 @@ export class Decision {
 
   private ended(change: object): Decided {
     const { output: _output, error: _error, ...run } = this.state.run!
-    this.changes.end(this.state.ends)
+    this.changes.end(this.state.ends, this.state.held)
     return { event: this.event(), run: this.changes.setRun({ ...run, completedAt: this.now, updatedAt: this.now, ...change } as WorkflowRun) }
   }
 
@@ -199,7 +199,7 @@ export class Decision {
 
   private hookDisposed(data: Data<'hook_disposed'>): Decided {
     if (!this.state.hook) throw new HookNotFoundError(data.correlationId)
-    this.changes.removeHook(this.state.hook)
+    this.changes.removeHook(this.state.hook, this.state.held)
     return { event: this.event() }
   }
 

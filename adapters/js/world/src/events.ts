@@ -1,6 +1,6 @@
 import { RefusedError, type Client } from '@dormouse/client'
 import { WorkflowWorldError } from '@workflow/errors'
-import { isTerminalStepEventType, stripEventDataRefs, validateUlidTimestamp, type CreateEventParams, type Event, type EventResult, type Storage } from '@workflow/world'
+import { isTerminalStepEventType, isTerminalWorkflowRunStatus, stripEventDataRefs, validateUlidTimestamp, type CreateEventParams, type Event, type EventResult, type Storage } from '@workflow/world'
 import { ulid } from 'ulid'
 import { Decision } from './decide.js'
 import { eventOf, eventsOf } from './entities.js'
@@ -38,12 +38,16 @@ export function eventStorage(client: Client, keys: Keys): Storage['events'] {
 async function decide(client: Client, keys: Keys, run: string, data: EventRequest): Promise<EventResult> {
   for (let attempt = 1; ; attempt++) {
     const state = await stateFor(client, keys, run, data)
+    // A process that ended the run may have died before it removed all that ends with the run.
+    const { waits, hooks, more } = state.ends
+    const isLeft = more || waits.length + hooks.length > 0
+    if (isLeft && state.run && isTerminalWorkflowRunStatus(state.run.status)) await endRest(client, keys, run)
     const changes = new Changes(keys, run, state)
     const decided = new Decision(run, data, state, changes).decide()
     if (changes.events.length === 0) return decided
     try {
       await client.commit(changes.commit(), fenceOf(run))
-      await endRest(client, keys, run, data, state)
+      if (more) await endRest(client, keys, run)
       return decided
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error

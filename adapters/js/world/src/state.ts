@@ -1,9 +1,9 @@
 import { RefusedError, type Client, type Entry, type Op, type Read } from '@dormouse/client'
-import { isTerminalWorkflowRunStatus, type CreateEventRequest, type Event, type Hook, type RunCreatedEventRequest, type Step, type Wait, type WorkflowRun } from '@workflow/world'
+import { isTerminalRunEventType, isTerminalWorkflowRunStatus, type CreateEventRequest, type Event, type Hook, type RunCreatedEventRequest, type Step, type Wait, type WorkflowRun } from '@workflow/world'
 import { eventKind, eventOf } from './entities.js'
 import { nextEvent } from './ids.js'
 import type { Keys } from './keys.js'
-import { bodyOf, get, put, read, remove, value, type Stored } from './store.js'
+import { bodyOf, get, put, read, remove, scan, value, type Stored } from './store.js'
 
 /** A request to store an event. */
 export type EventRequest = CreateEventRequest | RunCreatedEventRequest
@@ -27,15 +27,26 @@ export interface State {
   tokenRevision: number
   /** Whether the attribute event was made before. */
   repeated: boolean
-  /** The keys of the waits and the hooks of a run that ends. */
-  ends: { waits: string[]; hooks: { key: string; hook: Hook }[] }
+  /** What ends with a run. */
+  ends: Ends
+  /** The tokens that the hook of the event, or the hooks that end, hold, by the hooks' ids. */
+  held: Map<string, Stored<Token>>
   rev: number
   last: Event | undefined
 }
 
-type Page = { items: { key: string; body?: string }[] }
+/** Waits and hooks that end with their run. */
+interface Ends {
+  /** The keys of the waits. */
+  waits: string[]
+  hooks: Hook[]
+  /** Whether the run has more of them. */
+  more: boolean
+}
 
-/** How many waits and hooks of a run end in the commit that ends the run. */
+type Page = { items: { key: string; body?: string }[]; next: string | null }
+
+/** How many waits and how many hooks of a run end in one commit. */
 const endsMax = 200
 
 /** The most reads of one call. */
@@ -55,7 +66,7 @@ export async function stateFor(client: Client, keys: Keys, run: string, data: Ev
   if (subject === 'hook') reads.hook = { read: 'get_value', key: keys.hooks(run) + correlation }
   if (data.eventType === 'hook_created') reads.token = { read: 'get_value', key: keys.token(data.eventData.token) }
   if (data.eventType === 'attr_set' && correlation) reads.repeated = { read: 'get_value', key: keys.correlated(correlation) + run }
-  if (['run_completed', 'run_failed', 'run_cancelled'].includes(data.eventType)) {
+  if (isTerminalRunEventType(data.eventType)) {
     reads.waits = { read: 'list_values', prefix: keys.waits(run), limit: endsMax }
     reads.hooks = { read: 'list_values', prefix: keys.hooks(run), body: true, limit: endsMax }
   }
@@ -64,18 +75,22 @@ export async function stateFor(client: Client, keys: Keys, run: string, data: Ev
   const found = Object.fromEntries(names.map((name, at) => [name, answers[at]]))
   const token = value<Token>(found.token)
   const last = (found.tail as { items: Entry[] } | undefined)?.items[0]
+  const hook = value<Hook>(found.hook)?.body
+  const [waits, hooks] = [found.waits as Page | undefined, found.hooks as Page | undefined]
+  const ends: Ends = {
+    waits: (waits?.items ?? []).map(({ key }) => key), hooks: (hooks?.items ?? []).map(({ body }) => bodyOf<Hook>(body)),
+    more: Boolean(waits?.next) || Boolean(hooks?.next),
+  }
   return {
     run: value<WorkflowRun>(found.run)?.body,
     step: value<Step>(found.step)?.body,
     wait: value<Wait>(found.wait)?.body,
-    hook: value<Hook>(found.hook)?.body,
+    hook,
     token: token && !(await isOver(client, keys, token.body.run)) ? token.body : undefined,
     tokenRevision: token?.revision ?? 0,
     repeated: found.repeated !== undefined,
-    ends: {
-      waits: ((found.waits as Page | undefined)?.items ?? []).map(({ key }) => key),
-      hooks: ((found.hooks as Page | undefined)?.items ?? []).map(({ key, body }) => ({ key, hook: bodyOf<Hook>(body) })),
-    },
+    ends,
+    held: await heldBy(client, keys, run, data.eventType === 'hook_disposed' && hook ? [hook] : ends.hooks),
     rev: (found.thread as { rev: number } | undefined)?.rev ?? 0,
     last: last && eventOf(last),
   }
@@ -87,28 +102,43 @@ async function isOver(client: Client, keys: Keys, run: string): Promise<boolean>
   return found === undefined || isTerminalWorkflowRunStatus(found.status)
 }
 
-/** Removes the waits and hooks that were too many for the commit that ended the run. */
-export async function endRest(client: Client, keys: Keys, run: string, data: EventRequest, { ends }: State): Promise<void> {
-  for (let more = isFull(ends); more;) {
-    const left = (await stateFor(client, keys, run, data)).ends
+/** Returns the tokens that hooks of a run hold. Another run may have the token of a run that was over, or not created yet. */
+async function heldBy(client: Client, keys: Keys, run: string, hooks: Hook[]): Promise<State['held']> {
+  const held: State['held'] = new Map()
+  for (let at = 0; at < hooks.length; at += readsMax) {
+    const some = hooks.slice(at, at + readsMax)
+    const tokens = await read(client, some.map((hook) => ({ read: 'get_value', key: keys.token(hook.token) })))
+    some.forEach(({ hookId }, n) => {
+      const token = value<Token>(tokens[n])
+      if (token?.body.run === run && token.body.hook === hookId) held.set(hookId, token)
+    })
+  }
+  return held
+}
+
+/** Returns the first bodies below a prefix, also where the first pages are short or empty. */
+async function first<T>(client: Client, prefix: string): Promise<{ key: string; body: T }[]> {
+  const found: { key: string; body: T }[] = []
+  for await (const each of scan<T>(client, prefix)) if (found.push(each) === endsMax) break
+  return found
+}
+
+/** Removes all waits and hooks of a run that is over. */
+export async function endRest(client: Client, keys: Keys, run: string): Promise<void> {
+  for (;;) {
+    const waits = (await first<Wait>(client, keys.waits(run))).map(({ key }) => key)
+    const hooks = (await first<Hook>(client, keys.hooks(run))).map(({ body }) => body)
+    if (waits.length + hooks.length === 0) return
     const changes = new Changes(keys, run)
-    for (let at = 0; at < left.hooks.length; at += readsMax) {
-      const hooks = left.hooks.slice(at, at + readsMax).map(({ hook }) => hook)
-      const tokens = await read(client, hooks.map((hook) => ({ read: 'get_value', key: keys.token(hook.token) })))
-      hooks.forEach((hook, n) => changes.removeOver(hook, value<Token>(tokens[n])))
-    }
-    changes.end({ waits: left.waits, hooks: [] })
+    changes.end({ waits, hooks }, await heldBy(client, keys, run, hooks))
     try {
-      if (changes.ops.length > 0) await client.commit(changes.ops)
-      more = isFull(left)
+      await client.commit(changes.ops)
     } catch (error) {
       // Another run took one of the tokens, or another process removes the same ones.
       if (!(error instanceof RefusedError) || !['revision_mismatch', 'deleted'].includes(error.code)) throw error
     }
   }
 }
-
-const isFull = ({ waits, hooks }: State['ends']): boolean => waits.length === endsMax || hooks.length === endsMax
 
 /** Collects the changes of one commit: events, and the entities that they change. */
 export class Changes {
@@ -162,24 +192,17 @@ export class Changes {
     return hook
   }
 
-  removeHook(hook: Hook): void {
-    this.ops.push(...this.ofHook(hook), remove(this.keys.token(hook.token)))
+  /** Removes a hook, and its token if it holds one. */
+  removeHook(hook: Hook, held: State['held']): void {
+    this.ops.push(remove(this.keys.hooks(this.run) + hook.hookId), remove(this.keys.hookOwner(hook.hookId)))
+    const token = held.get(hook.hookId)
+    if (token) this.ops.push(remove(this.keys.token(hook.token), token))
   }
 
-  /** Removes a hook of a run that is over. Another run may have its token. */
-  removeOver(hook: Hook, token: Stored<Token> | undefined): void {
-    this.ops.push(...this.ofHook(hook))
-    if (token?.body.run === this.run && token.body.hook === hook.hookId) this.ops.push(remove(this.keys.token(hook.token), token))
-  }
-
-  private ofHook(hook: Hook): Op[] {
-    return [remove(this.keys.hooks(this.run) + hook.hookId), remove(this.keys.hookOwner(hook.hookId))]
-  }
-
-  /** Removes the waits and the hooks of a run that ends: their tokens are free again. */
-  end({ waits, hooks }: State['ends']): void {
+  /** Removes waits and hooks of a run that ends: their tokens are free again. */
+  end({ waits, hooks }: Pick<Ends, 'waits' | 'hooks'>, held: State['held']): void {
     for (const key of waits) this.ops.push(remove(key))
-    for (const { hook } of hooks) this.removeHook(hook)
+    for (const hook of hooks) this.removeHook(hook, held)
   }
 
   /** Records that the run has a correlation id. */

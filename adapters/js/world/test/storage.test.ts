@@ -160,6 +160,50 @@ it('frees the tokens of a run that ends with more hooks than one commit takes', 
   for (const n of [0, 400]) expect((await on.events.create(second, hook(n))).event?.eventType).toBe('hook_created')
 })
 
+const hookCreated = (id: string, token: string): CreateEventRequest => ({ eventType: 'hook_created', correlationId: id, specVersion, eventData: { token } })
+
+it('leaves a token to the run that took it before its first run was created', async () => {
+  const on = world()
+  const [early, second] = [`wrun_${ulid()}`, await started(on)]
+  for (const n of [1, 2]) await on.events.create(early, hookCreated(`early_${n}`, `token ${n}`))
+  for (const n of [1, 2]) expect((await on.events.create(second, hookCreated(`theirs_${n}`, `token ${n}`))).hook).toMatchObject({ runId: second })
+  await on.events.create(early, { eventType: 'run_started', specVersion, eventData: { deploymentId: 'd', workflowName: 'wf', input: bytes('in') } } as CreateEventRequest)
+  await on.events.create(early, { eventType: 'hook_disposed', correlationId: 'early_1', specVersion } as CreateEventRequest)
+  await on.events.create(early, { eventType: 'run_completed', specVersion, eventData: { output: bytes('o') } } as CreateEventRequest)
+  for (const n of [1, 2]) expect(await on.hooks.getByToken(`token ${n}`)).toMatchObject({ runId: second, hookId: `theirs_${n}` })
+  expect((await on.hooks.list({ runId: early })).data).toEqual([])
+})
+
+it('ends what a run left whose process died', async () => {
+  const shared = { prefix: prefix() }
+  const mine = client()
+  const [on, other] = [world({ ...shared, client: mine }), world(shared)]
+  const [first, second] = [await started(on), await started(other)]
+  for (let n = 0; n < 202; n++) await on.events.create(first, hookCreated(`hook_${String(n).padStart(3, '0')}`, `token ${n}`))
+  const commit = mine.commit.bind(mine)
+  vi.spyOn(mine, 'commit').mockImplementationOnce(commit).mockRejectedValueOnce(new Error('the process died'))
+  const completed = { eventType: 'run_completed', specVersion, eventData: { output: bytes('o') } } as CreateEventRequest
+  await expect(on.events.create(first, completed)).rejects.toThrow('the process died')
+  await other.events.create(second, hookCreated('theirs', 'token 200'))
+  await expect(other.events.create(first, completed)).rejects.toThrow(EntityConflictError)
+  expect((await other.hooks.list({ runId: first })).data).toEqual([])
+  expect(await other.hooks.getByToken('token 200')).toMatchObject({ runId: second, hookId: 'theirs' })
+  await expect(other.hooks.getByToken('token 201')).rejects.toThrow(HookNotFoundError)
+})
+
+it('ends all waits and hooks of a run although a page is short', async () => {
+  const real = client()
+  const read = real.read.bind(real)
+  // A node bounds the size of a page.
+  real.read = ((reads: Read[], ...rest: never[]) => read(reads.map((each) => (each.read === 'list_values' ? { ...each, limit: 3 } : each)), ...rest)) as typeof real.read
+  const on = world({ client: real })
+  const [first, second] = [await started(on), await started(on)]
+  for (let n = 0; n < 7; n++) await on.events.create(first, hookCreated(`hook_${n}`, `token ${n}`))
+  await on.events.create(first, { eventType: 'run_failed', specVersion, eventData: { error: bytes('e') } } as CreateEventRequest)
+  expect((await on.hooks.list({ runId: first })).data).toEqual([])
+  for (let n = 0; n < 7; n++) expect((await on.events.create(second, hookCreated(`hook_${n}`, `token ${n}`))).event?.eventType).toBe('hook_created')
+})
+
 /** A client whose first page of each list or load is empty, and names the place where the list begins as the next one. */
 function emptyFirst(next: string | number): Client {
   const real = follower()

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, type Schemas } from '../../api/client.js'
 import { scope } from '../../app/address.js'
 import { Badge } from '../../parts/badge.js'
-import { full } from '../../parts/format.js'
+import { full, quoted } from '../../parts/format.js'
 import { Empty, Loading, Problem } from '../../parts/states.js'
 import { Clock } from '../../parts/time.js'
 import { Virtual } from '../../parts/virtual.js'
@@ -101,7 +101,7 @@ interface AllProps {
 function All({ entries, thread, pointer, goTo, follow, unfollow, selected, onSelect }: AllProps) {
   const count = entries.rev - entries.floor
   if (!entries.thread) return entries.error === undefined ? <Loading /> : null
-  if (count === 0) return <Empty title="The thread has no entries" command={`dormctl threads append ${thread} '{"content":"hello"}'`} />
+  if (count === 0) return <Empty title="The thread has no entries" command={`dormctl threads append ${quoted(thread)} '{"content":"hello"}'`} />
   return (
     <div class="timeline-rows" onWheel={(e) => e.deltaY < 0 && unfollow()}>
       <Virtual count={count} rowHeight={rowHeight} label="Entries" goTo={goTo} follow={follow} onRange={(first, last) => entries.want(entries.floor + first, entries.floor + last)}

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { api, watch, type Schemas } from '../../api/client.js'
 import { useCall, useWork } from '../../api/use.js'
 import { href, scope } from '../../app/address.js'
+import { quoted } from '../../parts/format.js'
 import { Badge } from '../../parts/badge.js'
 import { Empty } from '../../parts/states.js'
 import { useNarrow } from '../../parts/table.js'
@@ -25,7 +26,7 @@ export function Awake({ manager, stats, prefix }: { manager: string; stats: Sche
   if (rows.length === 0) {
     return prefix
       ? <Empty title={`No awake instance's key begins with “${prefix}”`}>Show all that are stored to see those that are dormant.</Empty>
-      : <Empty title={`No instance of ${manager} is awake`} command={`dormctl instances start ${manager} KEY`}>A call or a signal wakes one:</Empty>
+      : <Empty title={`No instance of ${manager} is awake`} command={`dormctl instances start ${quoted(manager)} KEY`}>A call or a signal wakes one:</Empty>
   }
   const template = isNarrow ? narrow : wide
   return (

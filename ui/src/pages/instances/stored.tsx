@@ -1,6 +1,6 @@
 import { api, type Schemas } from '../../api/client.js'
 import { href, scope } from '../../app/address.js'
-import { bytes, full } from '../../parts/format.js'
+import { bytes, full, quoted } from '../../parts/format.js'
 import { Empty } from '../../parts/states.js'
 import { PagedTable, usePages, type Column } from '../../parts/table.js'
 import { Ago } from '../../parts/time.js'
@@ -21,6 +21,6 @@ export function Stored({ manager, prefix }: { manager: string; prefix: string })
   return (
     <PagedTable label="Stored instances" columns={columns} pages={pages} keyOf={(r) => r.key} empty={prefix
       ? <Empty title={`No stored instance's key begins with “${prefix}”`} />
-      : <Empty title={`No instance of ${manager} is stored`} command={`dormctl instances signal ${manager} KEY get`}>An instance is stored with its first signal that changes something.</Empty>} />
+      : <Empty title={`No instance of ${manager} is stored`} command={`dormctl instances signal ${quoted(manager)} KEY get`}>An instance is stored with its first signal that changes something.</Empty>} />
   )
 }

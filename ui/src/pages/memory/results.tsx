@@ -1,7 +1,7 @@
 import { api, type Schemas } from '../../api/client.js'
 import { useCall } from '../../api/use.js'
 import { scope } from '../../app/address.js'
-import { full, plural } from '../../parts/format.js'
+import { full, plural, quoted } from '../../parts/format.js'
 import { Card } from '../../parts/page.js'
 import { Empty, Shown } from '../../parts/states.js'
 import { MemoryRow } from './row.js'
@@ -37,7 +37,7 @@ export function Results({ asked, round, again }: { asked: Asked; round: number; 
   return (
     <Card title={`Found by ${modes[asked.mode] ?? asked.mode}`} side={counts && <span class="faint">{full(counts.matched)} of {plural(counts.entries, 'entry').replace('entrys', 'memories').replace('entry', 'memory')} matched · {full(found.data!.whole.items.length)} shown</span>}>
       <Shown of={found}>{(a) => (a.whole.items.length === 0
-        ? <Empty title={a.whole.metadata.entries === 0 ? `${asked.agent} remembers nothing` : 'No memory matches'} {...(a.whole.metadata.entries === 0 ? { command: `dormctl memory put ${asked.agent} 'The customer prefers email.'` } : {})}>{a.whole.metadata.entries > 0 ? 'Try other words, or fewer filters.' : null}</Empty>
+        ? <Empty title={a.whole.metadata.entries === 0 ? `${asked.agent} remembers nothing` : 'No memory matches'} {...(a.whole.metadata.entries === 0 ? { command: `dormctl memory put ${quoted(asked.agent)} 'The customer prefers email.'` } : {})}>{a.whole.metadata.entries > 0 ? 'Try other words, or fewer filters.' : null}</Empty>
         : <ol class="memories">{a.whole.items.map((m, i) => <MemoryRow key={m.id} of={m} rank={i + 1} words={asked.query} why={<Why of={m} answer={a} mode={asked.mode} order={a.whole.request.order ?? 'desc'} />} done={again} />)}</ol>)}
       </Shown>
     </Card>

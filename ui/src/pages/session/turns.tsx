@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/client.js'
 import { href } from '../../app/address.js'
 import { Badge, type Tone } from '../../parts/badge.js'
-import { line, plural } from '../../parts/format.js'
+import { line, plural, quoted } from '../../parts/format.js'
 import { Json } from '../../parts/json.js'
 import { Empty } from '../../parts/states.js'
 import { Clock } from '../../parts/time.js'
@@ -38,7 +38,7 @@ const tones: Record<string, Tone> = { request: 'busy', lease: 'plain', entry: 'b
 export function Turns({ replay, session }: { replay: Schemas['Replayed']; session: Schemas['Session'] }) {
   const turns = turnsOf(replay.timeline)
   if (turns.every((t) => !t.request)) {
-    return <Empty title="This session has had no request" command={`dormctl sessions claim ${session.id} --owner worker-1 --request r1`}>A worker begins a turn by claiming the session with a request.</Empty>
+    return <Empty title="This session has had no request" command={`dormctl sessions claim ${quoted(session.id)} --owner worker-1 --request r1`}>A worker begins a turn by claiming the session with a request.</Empty>
   }
   return (
     <ol class="turn-list">
