@@ -14,6 +14,17 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// indexKind adds an appended entry to the index by kind, which has a row for the first entry of a run.
+func indexKind(c *txn.Tx, t *logpb.ThreadMeta, e *agent.Entry) {
+	if e.Kind == t.LastKind && e.Seq%kv.KindRun != 0 {
+		return
+	}
+	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
+	if c.Level >= txn.KindRunLevel {
+		t.LastKind = e.Kind
+	}
+}
+
 // forgetKinds removes the index rows of the blocks that are entirely below a seq, of one
 // incarnation of a thread. The rows of the seq's own block stay until a later compaction, and reads
 // skip them.
@@ -125,7 +136,7 @@ func eachKindRun(
 		if err != nil {
 			return false, err
 		}
-		checkKinds(r, j, s, kinds, block, runs)
+		checkKinds(j, s, kinds, block, runs)
 		if back {
 			slices.Reverse(runs)
 		}
@@ -158,13 +169,13 @@ func indexedRuns(r txn.Reader, cursor seeker, s span, kinds []string, block uint
 	from := max(s.from, block*kv.KindBlock)
 	for _, kind := range kinds {
 		part := kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, block) + kv.KindPart(kind)
-		own := len(runs)
+		first := len(runs) // of this kind
 		for ok := cursor.Seek([]byte(part + kv.EncodeNumber(from/kv.KindRun*kv.KindRun))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
 			seq := kv.DecodeNumber(cursor.Key()[len(part):])
 			if seq >= s.to {
 				break
 			}
-			if len(runs) > own {
+			if len(runs) > first {
 				runs[len(runs)-1].to = min(runs[len(runs)-1].to, seq)
 			}
 			runs = append(runs, kindRun{kind: kind, from: seq, to: min((seq/kv.KindRun+1)*kv.KindRun, s.to)})
@@ -177,8 +188,8 @@ func indexedRuns(r txn.Reader, cursor seeker, s span, kinds []string, block uint
 	return runs, cursor.Err()
 }
 
-// runEnd returns where a run ends, which is run.to at the latest: the seq of its first entry of
-// another kind.
+// runEnd returns the seq at which a run ends: that of the first entry of another kind, or run.to. The
+// entries of the run come first, so a binary search finds it.
 func runEnd(j Journal, run kindRun) (uint64, error) {
 	var failed error
 	ended := func(i int) bool {
@@ -198,7 +209,7 @@ const kindsCheckedMax = 64
 
 // checkKinds compares a block of the index with the entries, if invariants are enabled and the span
 // is short.
-func checkKinds(r txn.Reader, j Journal, s span, kinds []string, block uint64, runs []kindRun) {
+func checkKinds(j Journal, s span, kinds []string, block uint64, runs []kindRun) {
 	from, to := max(s.from, block*kv.KindBlock), min(s.to, (block+1)*kv.KindBlock)
 	if !invariant.Enabled || to-from > kindsCheckedMax {
 		return
@@ -214,15 +225,11 @@ func checkKinds(r txn.Reader, j Journal, s span, kinds []string, block uint64, r
 		}
 	}
 	for seq := from; seq < to; seq++ {
-		raw, err := r.Get(kv.EntryKey(r.Scope, s.thread, s.incarnation, seq))
-		if err != nil || raw == nil {
-			return // the read itself returns the error
-		}
-		row := &logpb.EntryRow{}
-		if decodeEntryRow(seq, raw, row) != nil {
+		row, err := j.row(seq)
+		if err != nil {
 			return
 		}
-		if slices.Contains(kinds, entryOf(row, s.incarnation, seq).Kind) {
+		if slices.Contains(kinds, row.Kind) {
 			want = append(want, seq)
 		}
 	}

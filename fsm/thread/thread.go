@@ -250,17 +250,6 @@ func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 	return nil
 }
 
-// indexKind adds an appended entry to the index by kind, which has a row for the first entry of a run.
-func indexKind(c *txn.Tx, t *logpb.ThreadMeta, e *agent.Entry) {
-	if e.Kind == t.LastKind && e.Seq%kv.KindRun != 0 {
-		return
-	}
-	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
-	if c.Level >= txn.KindRunLevel {
-		t.LastKind = e.Kind
-	}
-}
-
 // indexEntry adds a chosen id to the index.
 func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
 	key := kv.EntryIDKey(c.Scope, t.Id, t.Incarnation, id)
