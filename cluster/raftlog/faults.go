@@ -9,21 +9,21 @@ import (
 // Errors of a start-up that call for different actions of the operator. The error
 // that wraps one says where and what to do.
 var (
-	// ErrLocked means: another process uses the directory.
+	// ErrLocked means that another process uses the directory.
 	ErrLocked = errors.New("in use by another process")
 
-	// ErrDamaged means: the log or the stable store has changed since this node wrote it,
+	// ErrDamaged means that the log or the stable store has changed since this node wrote it,
 	// by more than a crash explains.
 	ErrDamaged = errors.New("damaged")
 
-	// ErrDisk means: the disk does not store what is written.
+	// ErrDisk means that the disk does not store what is written.
 	ErrDisk = errors.New("the disk failed")
 
-	// ErrForeign means: the directory belongs to another node, another cluster or a
+	// ErrForeign means that the directory belongs to another node, another cluster or a
 	// newer format.
 	ErrForeign = errors.New("not this node's data")
 
-	// ErrSettings means: the settings contradict what the directory holds.
+	// ErrSettings means that the settings contradict what the directory holds.
 	ErrSettings = errors.New("the settings contradict the data directory")
 )
 
