@@ -1,15 +1,9 @@
 defmodule Dormouse.ClientTest do
   use ExUnit.Case, async: true
-  import Dormouse.Test.Node, only: [answer: 1, answer: 2, answer: 3, problem: 2, problem: 3]
+  import Dormouse.Test.Node, only: [answer: 1, answer: 2, answer: 3, problem: 2, problem: 3, scripted: 1, scripted: 2]
   alias Dormouse.{Checkpoints, Claims, Fence, Hold, Refused, Sessions, Test, Threads, Unknown}
 
   @stamp %{key: "k", revision: 1}
-
-  defp scripted(replies, options \\ []) do
-    {urls, got} = Test.Node.start(replies, 3)
-    server = start_supervised!({Dormouse, Keyword.merge([endpoints: urls, timeout_ms: 10_000], options)}, id: make_ref())
-    {Dormouse.client(server), got}
-  end
 
   test "the path of an endpoint begins the path of each call" do
     {[url], got} = Test.Node.start([answer(@stamp, 201)], 1)

@@ -1,15 +1,9 @@
 defmodule Dormouse.RefusalsTest do
   use ExUnit.Case, async: true
-  import Dormouse.Test.Node, only: [answer: 1, answer: 2]
+  import Dormouse.Test.Node, only: [answer: 1, answer: 2, scripted: 1, scripted: 2]
   alias Dormouse.{Checkpoints, Refused, Test, Unknown, Values}
 
   @stamp %{key: "k", revision: 1}
-
-  defp scripted(replies, options \\ []) do
-    {urls, got} = Test.Node.start(replies, 3)
-    server = start_supervised!({Dormouse, Keyword.merge([endpoints: urls, timeout_ms: 10_000], options)}, id: make_ref())
-    {Dormouse.client(server), got}
-  end
 
   test "a proxy does not say that an earlier attempt was not applied" do
     for status <- [404, 500] do

@@ -16,6 +16,13 @@ defmodule Dormouse.Test.Node do
     {urls, fn -> script |> Agent.get(&elem(&1, 1)) |> Enum.reverse() end}
   end
 
+  @doc "Starts a client of three nodes that share a script, for the time of a test. Returns the client, and a function that returns what the nodes got."
+  def scripted(replies, options \\ []) do
+    {urls, got} = start(replies, 3)
+    server = ExUnit.Callbacks.start_supervised!({Dormouse, Keyword.merge([endpoints: urls, timeout_ms: 10_000], options)}, id: make_ref())
+    {Dormouse.client(server), got}
+  end
+
   defp accept(listener, script, number) do
     {:ok, socket} = :gen_tcp.accept(listener)
     pid = spawn(fn -> receive(do: (:go -> serve(socket, script, number))) end)
