@@ -1,68 +1,12 @@
-import { refusal, RefusedError, type Problem } from './errors.js'
+import { ClaimHold } from './claim.js'
+import { refusal, RefusedError } from './errors.js'
 import { Hold } from './hold.js'
-import type { components } from './schema.js'
 import { Transport, type Answer, type CallOptions, type Fence, type Options, type Query, type Request } from './transport.js'
+import type {
+  Changed, Checkpoint, Claim, Committed, Draft, Entry, Found, Memory, Op, PageQuery, Precondition, Read, Review, Schemas, Session, Turned, Value,
+} from './types.js'
 import { follow } from './watch.js'
-
-type Schemas = components['schemas']
-
-/** An op of a commit. */
-export type Op = Schemas['Op']
-/** The result of an op with this name. */
-export type ResultOf<Name> = Extract<Schemas['Result'], { op: Name }>
-/** The result of a commit: one result for each op, in order. */
-export interface Committed<Ops extends readonly Op[]> {
-  index: number
-  time: number
-  results: { [I in keyof Ops]: ResultOf<Ops[I]['op']> }
-}
-
-/** A read of several at one index. */
-export type Read = Schemas['Read']
-type AnswerOf<Name> = Extract<Schemas['Answer'], { read: Name }>
-type FoundOf<Name> = AnswerOf<Name> extends { found?: infer Found } ? NonNullable<Found> : never
-/** What a read found, or why not. */
-export type Found<Name> = { read: Name; found: FoundOf<Name>; error?: undefined } | { read: Name; found?: undefined; error: Problem }
-
-export type Draft = Schemas['Draft']
-export type Entry = Schemas['Entry']
-export type Checkpoint = Schemas['Checkpoint']
-export type Claim = Schemas['Claim']
-export type Session = Schemas['Session']
-export type Turned = Schemas['Turned']
-export type Review = Schemas['Review']
-export type Memory = Schemas['Memory']
-export type Change = Schemas['Change']
-
-/** A value as it was written. */
-export interface Value {
-  bytes: Uint8Array
-  contentType: string
-  revision: number
-  /** The incarnation in which revisions count: a key that is deleted and written again has a new one. 0 from a node of an older version. */
-  incarnation: number
-}
-
-/** What a write of a value builds on. A revision counts in one incarnation of its key. */
-export interface Precondition {
-  ifRevision?: number
-  ifIncarnation?: number
-}
-
-/** A change of a scope, with its place in the feed. */
-export interface Changed {
-  change: Change
-  /** Pass it as `after` to continue behind this change, also in another process. */
-  place: string
-}
-
-/** A page of a list. */
-export interface PageQuery extends CallOptions {
-  prefix?: string
-  after?: string
-  limit?: number
-  order?: 'asc' | 'desc'
-}
+import { watchChanges, watchClaim, watchThread, type ChangesOptions, type Follow, type ThreadOptions } from './watches.js'
 
 const merge = 'application/merge-patch+json'
 
@@ -70,6 +14,7 @@ const merge = 'application/merge-patch+json'
 export class Client {
   readonly transport: Transport
   private readonly defaults: CallOptions
+  private readonly follow: Follow = (request, last) => follow(this.transport, { ...this.defaults, ...request }, last)
 
   constructor(options: Options | Transport, defaults: CallOptions = {}) {
     this.transport = options instanceof Transport ? options : new Transport(options)
@@ -174,7 +119,12 @@ export class Client {
       this.body<Schemas['Compacted']>('POST', '/v1/threads/{id}/compact', { id }, body, options),
     delete: (id: string, options: CallOptions & { sealMs?: number } = {}) => this.remove('/v1/threads/{id}', { id }, options),
     list: (query: PageQuery = {}) => this.page<Schemas['ListThread']>('/v1/threads', query),
-    watch: (id: string, options: CallOptions & { from?: number; incarnation?: number } = {}) => this.watchThread(id, options),
+    /** Passes on the entries from a seq on, each once. It throws a refusal when the thread is deleted or compacted. */
+    watch: (id: string, options: ThreadOptions = {}) =>
+      watchThread(this.follow, id, options, async () => {
+        const { from: _from, ...rest } = options
+        return (await this.threads.get(id, { ...rest, stale: false })).incarnation
+      }),
   }
 
   readonly agents = {
@@ -196,7 +146,7 @@ export class Client {
     release: (name: string, holder: string, epoch: number, options: CallOptions = {}) =>
       this.body<Claim>('POST', '/v1/claims/{name}/release', { name }, { holder, epoch }, options),
     get: (name: string, options: CallOptions = {}) => this.get<Claim>('/v1/claims/{name}', { name }, {}, options),
-    watch: (name: string, options: CallOptions = {}) => this.watchClaim(name, options),
+    watch: (name: string, options: CallOptions = {}) => watchClaim(this.follow, name, options),
     /** Takes a claim and renews it until the hold is stopped or released. With wait, it waits for the holder before. */
     hold: (name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean } = {}) => this.hold(name, holder, options),
   }
@@ -238,46 +188,8 @@ export class Client {
   }
 
   /** Follows all changes of the scope, each once, across lost connections and killed nodes. */
-  async *changes(options: CallOptions & { prefix?: string; fromIndex?: number; after?: string } = {}): AsyncGenerator<Changed, void, undefined> {
-    const { prefix, fromIndex, after, ...rest } = options
-    const request: Request = { ...this.defaults, ...rest, method: 'GET', path: '/v1/changes', query: { prefix, from_index: fromIndex } }
-    for await (const event of follow(this.transport, request, after)) {
-      if (event.event === 'compacted') throw ended('compacted', 'the feed no longer has the changes after this place', event.data)
-      if (event.event === 'change') yield { change: JSON.parse(event.data) as Change, place: event.id }
-    }
-  }
-
-  /**
-   * Passes on the entries of a thread from a seq on, each once. It throws a refusal when the thread is deleted or compacted.
-   * The incarnation is that of the thread, to continue in another process; absent, it is the current one.
-   */
-  private async *watchThread(id: string, options: CallOptions & { from?: number; incarnation?: number }): AsyncGenerator<Entry, void, undefined> {
-    const { from = 0, incarnation: known, ...rest } = options
-    // The incarnation tells a thread of the same id that was created later.
-    const incarnation = known ?? (await this.threads.get(id, { ...rest, stale: false })).incarnation
-    const request: Request = { ...this.defaults, ...rest, method: 'GET', path: '/v1/threads/{id}/watch', params: { id }, query: { from, incarnation } }
-    let next = from
-    for await (const event of follow(this.transport, request)) {
-      if (event.event === 'compacted' || event.event === 'deleted') {
-        throw ended(event.event, `the thread ${id} is ${event.event}`, event.data)
-      }
-      if (event.event !== 'entry') continue
-      const entry = JSON.parse(event.data) as Entry
-      if (entry.seq < next) continue
-      next = entry.seq + 1
-      yield entry
-    }
-  }
-
-  private async *watchClaim(name: string, options: CallOptions): AsyncGenerator<Claim, void, undefined> {
-    const request: Request = { ...this.defaults, ...options, method: 'GET', path: '/v1/claims/{name}/watch', params: { name } }
-    let before = ''
-    for await (const event of follow(this.transport, request)) {
-      // A stream begins with the current holder, also after a lost connection.
-      if (event.event !== 'claim' || event.data === before) continue
-      before = event.data
-      yield JSON.parse(event.data) as Claim
-    }
+  changes(options: ChangesOptions = {}): AsyncGenerator<Changed, void, undefined> {
+    return watchChanges(this.follow, options)
   }
 
   private async hold(name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean }): Promise<ClaimHold> {
@@ -290,7 +202,7 @@ export class Client {
       } catch (error) {
         if (!wait || !(error instanceof RefusedError) || error.code !== 'already_claimed') throw error
       }
-      for await (const now of this.watchClaim(name, rest)) {
+      for await (const now of watchClaim(this.follow, name, rest)) {
         if (!now.holder) break
       }
     }
@@ -326,38 +238,6 @@ export class Client {
   }
 }
 
-/** Returns the refusal that the last event of a watch is. */
-function ended(code: 'compacted' | 'deleted', detail: string, data: string): RefusedError {
-  const { floor } = JSON.parse(data) as Schemas['WatchEnd']
-  return new RefusedError({ ...refusal(code, detail, 410).problem, ...(floor === undefined ? {} : { floor }) })
-}
-
 function defined<T extends object>(all: T): T {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T
-}
-
-/** A claim that this process holds and renews. */
-export class ClaimHold extends Hold {
-  readonly claim: Claim
-  private readonly client: Client
-  private readonly holder: string
-
-  constructor(client: Client, claim: Claim, holder: string, ttlMs: number, since: number) {
-    const epoch = claim.epoch ?? 0
-    super({ claim: claim.name, epoch }, { ttlMs, renew: (signal) => client.claims.renew(claim.name, holder, epoch, ttlMs, { signal, timeoutMs: ttlMs }) }, since)
-    this.client = client
-    this.claim = claim
-    this.holder = holder
-  }
-
-  /** Stops renewing, and frees the claim for others. A claim that was lost needs no release. */
-  async release(options: CallOptions = {}): Promise<void> {
-    this.stop()
-    if (this.signal.aborted) return
-    try {
-      await this.client.claims.release(this.claim.name, this.holder, this.fence.epoch, options)
-    } catch (error) {
-      if (!(error instanceof RefusedError && error.code === 'fenced')) throw error // another holder has it already
-    }
-  }
 }

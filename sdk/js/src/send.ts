@@ -22,6 +22,16 @@ export type Send = (outgoing: Outgoing) => Promise<Incoming>
 
 const decoder = new TextDecoder()
 
+/** What Node names the steps before a request is sent. */
+const opening = new Set(['connect', 'getaddrinfo'])
+
+/** Returns whether an error of Node says that no connection came about, so that nothing was sent. Browsers do not tell. */
+export function isUnsent(error: unknown): boolean {
+  const { syscall, errors, cause } = (error ?? {}) as { syscall?: string; errors?: unknown[]; cause?: unknown }
+  if (syscall !== undefined) return opening.has(syscall)
+  return errors?.length ? errors.every(isUnsent) : cause !== undefined && isUnsent(cause) // a name with several addresses; fetch
+}
+
 /** Returns a Send on fetch. */
 export function byFetch(call: typeof fetch): Send {
   return async ({ url, method, headers, body, signal }) => {

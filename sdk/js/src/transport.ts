@@ -2,7 +2,7 @@ import { RefusedError, UnknownError, refusal } from './errors.js'
 import { encode, wellFormed, type LoneSurrogates } from './json.js'
 import { idempotent, reads } from './operations.js'
 import { isInconclusive, problemOf, transient, undecided } from './problems.js'
-import { byFetch, byNode, type Incoming, type Send } from './send.js'
+import { byFetch, byNode, isUnsent, type Incoming, type Send } from './send.js'
 import { Linked, backoff, sleep } from './wait.js'
 
 /** How a client reaches the cluster. */
@@ -144,7 +144,7 @@ export class Transport {
         else if (ambiguous !== undefined && write && isInconclusive(refused)) {
           throw new UnknownError(`an earlier attempt may have been applied, a later one was refused: ${refused.message}`, key, ambiguous)
         } else if (!transient.has(refused.code)) throw refused
-      } else if (write) ambiguous ??= lost
+      } else if (write && !isUnsent(lost)) ambiguous ??= lost
       request.signal?.throwIfAborted()
       this.leave(endpoint)
       const pause = refused?.problem.retry_after_ms ?? (attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))

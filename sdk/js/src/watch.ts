@@ -6,6 +6,9 @@ import { Linked, backoff, sleep } from './wait.js'
 /** The time without a sign of life after which a stream counts as lost: a node sends one each 15 s. */
 const silenceMs = 45_000
 
+/** The time within which a stream opens. */
+const openingMs = 10_000
+
 const lasting = new Set(['overloaded', 'unavailable', 'not_owner', 'unknown', 'internal'])
 
 /**
@@ -18,16 +21,17 @@ export async function* follow(transport: Transport, request: Request, last = '')
     const endpoint = transport.endpoint
     const linked = new Linked(request.signal)
     let silence: ReturnType<typeof setTimeout> | undefined
-    const alive = (): void => {
+    const alive = (within: number): void => {
       clearTimeout(silence)
-      silence = setTimeout(() => linked.cancel(new Error('the stream is silent')), silenceMs)
+      silence = setTimeout(() => linked.cancel(new Error('the stream is silent')), within)
     }
     try {
-      alive()
+      alive(openingMs)
       const headers = last ? { ...request.headers, 'Last-Event-ID': last } : request.headers
       const response = await transport.open({ ...request, headers }, linked.signal)
+      alive(silenceMs)
       for await (const event of parseEvents(response.body!)) {
-        alive()
+        alive(silenceMs)
         attempt = 0
         if (!event) continue
         if (event.event === 'problem') throw new RefusedError(JSON.parse(event.data) as Problem)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RefusedError, UnknownError, settle } from '../src/index.js'
 import { parseEvents, type ServerEvent } from '../src/events.js'
 import { encode } from '../src/json.js'
-import { broken, json, lost, problem, scripted, stream } from './kit.js'
+import { broken, json, lost, problem, scripted, stream, type Reply } from './kit.js'
 
 const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
 
@@ -208,6 +208,22 @@ test('a watch continues after the last entry at another node, and passes on each
   assert.deepEqual(seqs, [0, 1, 2, 3])
   assert.equal(got[1]!.url.searchParams.get('incarnation'), '5')
   assert.deepEqual(got.slice(1).map((each) => each.headers.get('last-event-id')), [null, '1', '1', '2'])
+})
+
+test('a watch leaves a node that does not open its stream', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let called = (): void => undefined
+  const asked = new Promise<void>((resolve) => { called = resolve })
+  const hung: Reply = () => new Promise(() => called())
+  const { client, got } = scripted([hung, stream('id: 1\nevent: change\ndata: {"index":1,"time":1,"kind":"value","key":"k","revision":1}\n\n')])
+  const changes = client.changes()
+  const first = changes.next()
+  await asked
+  t.mock.timers.tick(10_000)
+  t.mock.timers.reset()
+  assert.equal((await first).value?.place, '1')
+  await changes.return()
+  assert.notEqual(got[0]!.url.host, got[1]!.url.host)
 })
 
 test('changes continue after a place, and after ids without data', async () => {

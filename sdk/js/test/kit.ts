@@ -17,7 +17,9 @@ export function scripted(replies: Reply[], options: Partial<Options> = {}): { cl
     const each = { url: new URL(String(input)), method: init.method ?? 'GET', headers: new Headers(init.headers), body: typeof init.body === 'string' ? init.body : '' }
     got.push(each)
     const reply = replies[got.length - 1] ?? replies.at(-1)!
-    const response = await reply(each)
+    const aborted = new Promise<never>((_resolve, reject) => init.signal?.addEventListener('abort', () => reject(init.signal!.reason)))
+    aborted.catch(() => undefined)
+    const response = await Promise.race([reply(each), aborted])
     init.signal?.throwIfAborted()
     return response
   }

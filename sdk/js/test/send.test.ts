@@ -88,3 +88,33 @@ test('a connection that breaks within an answer is an unknown outcome of a write
   await assert.rejects(client.call({ method: 'POST', path: '/v1/cluster/backups', body: {} }), UnknownError)
   assert.equal(calls, 1)
 })
+
+/** Returns the URL of a port of loopback that refuses connections. */
+async function refusing(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+for (const [name, options] of [['the HTTP client of Node', {}], ['fetch', { fetch }]] as const) {
+  test(`a write that no node took a connection for is refused, by ${name}`, async () => {
+    const client = new Client({ endpoints: [await refusing(), 'http://no-such-host.invalid'], timeoutMs: 100, ...options })
+    await assert.rejects(client.values.put('k', 'v'), { name: 'RefusedError', code: 'unavailable' })
+  })
+
+  test(`a call that is sent once goes to the next node if the first refuses connections, by ${name}`, async (t) => {
+    let calls = 0
+    const up = await serving(t, (_request, response) => {
+      calls++
+      response.setHeader('content-type', 'application/json').end('{}')
+    })
+    const client = new Client({ endpoints: [await refusing(), up.transport.endpoint], timeoutMs: 2000, ...options })
+    for (let n = 0; n < 4; n++) {
+      client.transport.leave(up.transport.endpoint) // the first one is refused each time
+      await client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} })
+    }
+    assert.equal(calls, 4)
+  })
+}
