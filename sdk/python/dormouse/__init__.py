@@ -3,7 +3,7 @@
 from .client import Changed, Client, Value
 from .errors import Done, DormouseError, LostError, Refused, RefusedError, Unknown, UnknownError, settle
 from .hold import Hold
-from .http import Http, HttpxHttp, StandardHttp
+from .http import Http, HttpxHttp, NotSentError, StandardHttp
 from .transport import Answer, CallOptions, Fence, Transport
 from .watch import Watch
 
@@ -19,6 +19,7 @@ __all__ = [
     "Http",
     "HttpxHttp",
     "LostError",
+    "NotSentError",
     "Refused",
     "RefusedError",
     "StandardHttp",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import Any, Unpack, cast
 
 from .errors import RefusedError, refusal
 from .hold import Hold
-from .parts import Part
+from .parts import Json, Part
 from .transport import CallOptions, Fence
 from .watch import Event, Watch
-
-if TYPE_CHECKING:
-    from .client import Json
 
 _TTL_MS = 30_000
 
@@ -56,7 +53,8 @@ class Claims(Part):
                 epoch = self.take(name, holder, ttl_ms, **options)["epoch"]
                 break
             except RefusedError as refused:
-                if not wait or refused.code != "already_claimed":
+                cancelled = options.get("cancelled")
+                if not wait or refused.code != "already_claimed" or (cancelled is not None and cancelled.is_set()):
                     raise
             with self.watch(name, **options) as holders:
                 for claim in holders:

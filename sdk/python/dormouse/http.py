@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -28,6 +29,10 @@ class Response:
     body: bytes
 
 
+class NotSentError(ConnectionError):
+    """No connection came about, so nothing was sent."""
+
+
 class Stream(Protocol):
     """An answer that goes on."""
 
@@ -46,7 +51,7 @@ class Http(Protocol):
     """What a client needs of an HTTP library. Its methods may be called by many threads at once."""
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
-        """Makes one request. It raises OSError if no whole answer arrives within the timeout in seconds.
+        """Makes one request. It raises OSError if no whole answer arrives within the timeout in seconds, NotSentError if none was sent.
 
         With fresh it uses a new connection, so that a lost connection means a lost request.
         """
@@ -73,18 +78,23 @@ class StandardHttp:
         parts = urlsplit(url)
         # A forked process has the connections of its parent, but must not use them.
         key = (os.getpid(), parts.scheme, parts.netloc)
+        until = time.monotonic() + timeout
         connection = self._connection(key, timeout, fresh)
         kept = False
         try:
             sent = True
+            sock = connection.sock or _connected(connection, parts.netloc)
             try:
                 connection.request(method, url[url.index(parts.netloc) + len(parts.netloc) :], body=body, headers=dict(headers))
             except (BrokenPipeError, ConnectionResetError):
                 sent = False  # a node that refuses a large body answers before it has read all of it
             answer = connection.getresponse()
-            content = answer.read()
+            content = _content(answer, sock, until)
             kept = sent and not answer.will_close
             return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
+        except NotSentError:
+            self._forget(key)
+            raise
         except (http.client.HTTPException, OSError) as error:
             self._forget(key)
             raise ConnectionError(f"the connection to {parts.netloc} was lost: {error!r}") from error
@@ -150,6 +160,32 @@ class StandardHttp:
         connection.close()
 
 
+def _connected(connection: http.client.HTTPConnection, netloc: str) -> socket.socket:
+    try:
+        connection.connect()
+    except OSError as error:
+        raise NotSentError(f"no connection to {netloc}: {error!r}") from error
+    assert connection.sock is not None
+    return connection.sock
+
+
+def _content(answer: http.client.HTTPResponse, sock: socket.socket, until: float) -> bytes:
+    """Reads the body of an answer until a time of time.monotonic, however slowly its pieces arrive."""
+    pieces = list[bytes]()
+    while not answer.isclosed():
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer did not arrive in time")
+        sock.settimeout(left)
+        if not (piece := answer.read1(1 << 20)):
+            break
+        pieces.append(piece)
+    if answer.length:
+        raise http.client.IncompleteRead(b"".join(pieces), answer.length)
+    answer.close()
+    return b"".join(pieces)
+
+
 class _StandardStream:
     def __init__(self, connection: http.client.HTTPConnection, sock: socket.socket, answer: http.client.HTTPResponse) -> None:
         self.status = answer.status
@@ -185,6 +221,8 @@ class HttpxHttp:
         encoded = [(name.encode(), value.encode("latin-1")) for name, value in {**headers, **more}.items()]
         try:
             answer = self._client.request(method, url, headers=encoded, content=body, timeout=timeout)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise NotSentError(f"no connection to {url}: {error!r}") from error
         except httpx.HTTPError as error:
             raise ConnectionError(f"the request was lost: {error!r}") from error
         return Response(answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content)

@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import RefusedError, UnknownError, refusal
-from .http import Http, Response, StandardHttp, Stream
+from .http import Http, NotSentError, Response, StandardHttp, Stream
 from .operations import IDEMPOTENT, READS
 from .problems import TRANSIENT, UNDECIDED, inconclusive, problem_of
 from .text import LoneSurrogates, encode, well_formed
@@ -42,7 +42,7 @@ class CallOptions(TypedDict, total=False):
     fence: Fence
     stale: bool  #: of reads: answer from the node's own state
     min_index: int  #: of reads: wait until the node has applied this index
-    cancelled: threading.Event  #: set it to end the retries of the call; one attempt is not interrupted
+    cancelled: threading.Event  #: set it to end the retries of a call, and a watch at the next sign of life; one attempt is not interrupted
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Transport:
                     raise
             except OSError as lost:
                 failure = lost
-                if write:
+                if write and not isinstance(lost, NotSentError):
                     ambiguous = ambiguous or lost
             self.leave(endpoint)
             attempt += 1

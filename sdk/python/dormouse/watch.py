@@ -63,13 +63,15 @@ def parse_events(pieces: Iterable[bytes]) -> Iterator[Event]:
 class Watch(Generic[T]):
     """An iterator over what a stream brings, which continues at another node after a lost connection.
 
-    `close` ends it, also from another thread; a `with` statement closes it. One thread iterates.
+    `close` ends it, also from another thread; a `with` statement closes it. The option `cancelled` ends it too, at the
+    next sign of life of the node, which sends one each 15 s. One thread iterates.
     """
 
     def __init__(self, transport: Transport, request: Request, decode: Callable[[Event], T | None], last: str = "") -> None:
         self._transport, self._request, self._decode = transport, request, decode
         self._last = last
         self._closed = threading.Event()
+        self._cancelled = request.options.get("cancelled")
         self._lock = threading.Lock()
         self._stream: Stream | None = None  # guarded by _lock
         self._items = self._follow()
@@ -94,13 +96,16 @@ class Watch(Generic[T]):
         if stream is not None:
             stream.close()
 
+    def _over(self) -> bool:
+        return self._closed.is_set() or (self._cancelled is not None and self._cancelled.is_set())
+
     def _follow(self) -> Iterator[T]:
         attempt = 0
-        while not self._closed.is_set():
+        while not self._over():
             endpoint = self._transport.endpoint
             try:
                 for event in parse_events(self._pieces(endpoint)):
-                    if self._closed.is_set():
+                    if self._over():
                         return
                     attempt = 0
                     if event.event == "problem":
@@ -127,7 +132,10 @@ class Watch(Generic[T]):
             self._stream = stream
         if self._closed.is_set():
             return
-        yield from stream.pieces()
+        for piece in stream.pieces():
+            if self._over():
+                return
+            yield piece
 
     def _drop(self) -> None:
         with self._lock:

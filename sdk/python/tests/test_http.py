@@ -1,4 +1,5 @@
 import concurrent.futures
+import http.client
 import http.server
 import socket
 import threading
@@ -7,6 +8,7 @@ import unittest
 from unittest import mock
 
 from dormouse import Client, HttpxHttp, RefusedError, StandardHttp
+from dormouse.http import _content
 
 
 class Node(http.server.BaseHTTPRequestHandler):
@@ -55,6 +57,12 @@ class Node(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def refusing() -> str:
+    """Returns the URL of a port of loopback that refuses connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 class Connections(unittest.TestCase):
@@ -108,6 +116,42 @@ class Connections(unittest.TestCase):
     def test_a_large_body_is_refused_although_the_node_does_not_read_it(self) -> None:
         with Client(self.url, timeout_ms=1000) as client, self.assertRaisesRegex(RefusedError, "too_large"):
             client.values.put("k", bytes(32 << 20))
+
+    def test_a_write_that_no_node_took_a_connection_for_is_refused(self):
+        for library in self.libraries():
+            with self.subTest(type(library).__name__), self.assertRaises(RefusedError) as caught:
+                Client([refusing(), "http://no-such-host.invalid"], http=library, timeout_ms=100).values.put("k", b"v")
+            self.assertEqual(caught.exception.code, "unavailable")
+
+    def test_a_call_that_is_sent_once_goes_to_the_next_node_if_the_first_refuses_connections(self):
+        for library in self.libraries():
+            with self.subTest(type(library).__name__):
+                client = Client([refusing(), self.url], http=library)
+                client.transport.leave(self.url)  # the first one is refused
+                client.call("PUT", "/v1/no/such/path", body={})
+                self.assertEqual(client.transport.endpoint, self.url)
+
+    def test_the_body_of_an_answer_arrives_in_time_and_whole(self):
+        def answering(sent: bytes, *, ends: bool):
+            ours, theirs = socket.socketpair()
+            self.addCleanup(ours.close)
+            self.addCleanup(theirs.close)
+            theirs.sendall(b"HTTP/1.1 200 OK\r\n" + sent)
+            if ends:
+                theirs.shutdown(socket.SHUT_WR)
+            response = http.client.HTTPResponse(ours)
+            response.begin()
+            return response, ours
+
+        for framing in (b"Content-Length: 2\r\n\r\nab", b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"):
+            self.assertEqual(_content(*answering(framing, ends=False), time.monotonic() + 60), b"ab")
+        self.assertEqual(_content(*answering(b"Connection: close\r\n\r\nab", ends=True), time.monotonic() + 60), b"ab")
+        for framing in (b"Content-Length: 3\r\n\r\nab", b"Transfer-Encoding: chunked\r\n\r\n3\r\nab"):
+            with self.assertRaises(http.client.IncompleteRead):
+                _content(*answering(framing, ends=True), time.monotonic() + 60)
+        response, sock = answering(b"Content-Length: 3\r\n\r\nab", ends=False)
+        with mock.patch("time.monotonic", side_effect=[0, 5]), self.assertRaises(TimeoutError):
+            _content(response, sock, 5)
 
     def test_a_forked_process_does_not_use_the_connections_of_its_parent(self) -> None:
         with Client(self.url) as client:

@@ -1,9 +1,11 @@
+import threading
 import unittest
 
 from dormouse import RefusedError
+from dormouse.http import Response
 from dormouse.watch import Event, parse_events
 
-from .kit import answer, lost, scripted, stream
+from .kit import Got, answer, lost, problem, scripted, stream
 
 
 def entry(seq: int) -> str:
@@ -55,6 +57,28 @@ class Watches(unittest.TestCase):
         with client.threads.watch("t") as watch:
             self.assertEqual(next(watch)["seq"], 0)
         self.assertEqual(list(watch), [])
+
+    def test_a_cancelled_watch_ends(self):
+        cancelled = threading.Event()
+        client, got = scripted(THREAD, stream(entry(0) + entry(1)))
+        watch = client.threads.watch("t", cancelled=cancelled)
+        self.assertEqual(next(watch)["seq"], 0)
+        cancelled.set()
+        self.assertEqual(list(watch), [])
+        self.assertEqual(len(got), 2)
+
+    def test_a_cancelled_hold_no_longer_waits(self):
+        cancelled = threading.Event()
+
+        def held(got: Got) -> Response:
+            cancelled.set()
+            return stream('event: claim\ndata: {"name":"c","holder":"other"}\n\n')(got)
+
+        taken = problem("already_claimed", 409)
+        client, got = scripted(taken, held, taken)
+        with self.assertRaisesRegex(RefusedError, "already_claimed"):
+            client.claims.hold("c", "me", wait=True, cancelled=cancelled)
+        self.assertEqual(len(got), 3)
 
     def test_events_are_parsed_whatever_the_pieces_in_which_they_arrive(self):
         text = ": hello\r\nid: 1\r\nevent: a\r\ndata: x\r\ndata: é\r\n\r\nid: 2\n\ndata:y\n\n".encode()
