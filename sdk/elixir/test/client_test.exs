@@ -53,6 +53,22 @@ defmodule Dormouse.ClientTest do
       end
     end
 
+    test "a write that no node took a connection for is refused" do
+      server = start_supervised!({Dormouse, endpoints: [refusing(), "http://no-such-host.invalid"], timeout_ms: 100}, id: make_ref())
+      assert {:error, %Refused{code: "unavailable"}} = Checkpoints.put(Dormouse.client(server), "k", %{state: %{}})
+    end
+
+    test "a call that is sent once goes to the next node if the first refuses connections" do
+      {[url], got} = Test.Node.start([answer(%{})], 1)
+      server = start_supervised!({Dormouse, endpoints: [refusing(), url], timeout_ms: 2000}, id: make_ref())
+      client = Dormouse.client(server)
+      # Which node is asked first is random: after a call it is the one that answered.
+      assert {:ok, _} = Dormouse.call(client, "GET", "/v1/cluster", [])
+      :ok = Dormouse.Server.leave(server, url)
+      assert {:ok, _} = Dormouse.call(client, "PUT", "/v1/no/such/path", body: %{})
+      assert [_read, _write] = got.()
+    end
+
     test "a node that does not read does not hold a call longer than its timeout" do
       {:ok, listener} = :gen_tcp.listen(0, [:binary, active: false, ip: {127, 0, 0, 1}, recbuf: 4096])
       {:ok, port} = :inet.port(listener)
@@ -270,6 +286,14 @@ defmodule Dormouse.ClientTest do
       assert hd(got.()).target == "/v1/sessions/s/renew"
       assert {:error, %Refused{}} = Sessions.keep(client, "s", %{})
     end
+  end
+
+  # Returns the URL of a port of loopback that refuses connections.
+  defp refusing do
+    {:ok, listener} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
+    {:ok, port} = :inet.port(listener)
+    :ok = :gen_tcp.close(listener)
+    "http://127.0.0.1:#{port}"
   end
 
   defp until(check), do: check.() || (Process.sleep(5) && until(check))

@@ -105,7 +105,7 @@ defmodule Dormouse.Transport do
   end
 
   defp again(call, shared, failure) do
-    ambiguous = if call.write and not match?(%Refused{code: code} when code in @transient, failure), do: failure
+    ambiguous = if call.write and not unapplied?(failure), do: failure
     call = %{call | ambiguous: call.ambiguous || ambiguous, attempt: call.attempt + 1}
     Server.leave(call.client.server, shared.endpoint)
     pause = pause(failure, call.attempt, shared.endpoints)
@@ -117,6 +117,11 @@ defmodule Dormouse.Transport do
       ended(call, failure)
     end
   end
+
+  # Whether a failed attempt was not applied: it was refused, or no connection came about.
+  defp unapplied?(%Refused{code: code}), do: code in @transient
+  defp unapplied?({:not_sent, _reason}), do: true
+  defp unapplied?({:lost, _reason}), do: false
 
   defp ended(%{ambiguous: ambiguous} = call, _failure) when ambiguous != nil, do: unknown(call, "the time for the call is over")
   defp ended(_call, %Refused{code: code} = refused) when code != "unknown", do: {:error, refused}
@@ -161,7 +166,7 @@ defmodule Dormouse.Transport do
   defp connection(call, endpoint, deadline) do
     case if(call.repeatable, do: Server.take(call.client.server, endpoint)) do
       nil ->
-        with {:error, reason} <- HTTP.connect(URI.parse(endpoint), max(1, deadline - HTTP.now()), call.tls), do: {:error, {:lost, reason}}
+        with {:error, reason} <- HTTP.connect(URI.parse(endpoint), max(1, deadline - HTTP.now()), call.tls), do: {:error, {:not_sent, reason}}
 
       connection ->
         {:ok, connection}
