@@ -2,9 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
-	"time"
 
 	"dormouse/agent"
 	"dormouse/api/document"
@@ -52,45 +49,4 @@ func resumeChanges(c *request, w *agent.Watch) error {
 	}
 	w.From, w.Skip = from, skip
 	return nil
-}
-
-// firstOf waits for the first element of a feed, within the request's timeout.
-func firstOf(c *request, came <-chan watched) (watched, error) {
-	late := time.NewTimer(c.timeout)
-	defer late.Stop()
-	select {
-	case first, ok := <-came:
-		switch {
-		case !ok:
-			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: retry")
-		case first.err != nil:
-			return first, readOutcome(first.err)
-		case first.event.Last():
-			return first, agent.EndOfChanges(first.event)
-		}
-		return first, nil
-	case <-c.api.closing:
-	case <-c.ctx.Done():
-	case <-late.C:
-	}
-	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: retry")
-}
-
-// changes writes an event for each change, with its position as the id. Without changes it writes
-// only an id, which shows the progress of the feed: this updates Last-Event-ID, and is no event for
-// the page.
-func (e *events) changes(event agent.Event) error {
-	var all strings.Builder
-	for i := range event.Changes {
-		c := &event.Changes[i]
-		text, err := eventText("change", c.Place(), document.ChangeOf(c))
-		if err != nil {
-			return err
-		}
-		all.WriteString(text)
-	}
-	if n := len(event.Changes); n == 0 || event.Through >= event.Changes[n-1].Index {
-		all.WriteString("id: " + strconv.FormatUint(event.Through, 10) + "\n\n")
-	}
-	return e.write(all.String())
 }

@@ -50,9 +50,3 @@ func getEntryBytes(c *request, _ *none) error {
 	c.sendBytes(found.ContentType, found.Bytes)
 	return nil
 }
-
-// sendBytes answers with bytes of a caller, which must not become a page of this origin in a browser.
-func (c *request) sendBytes(contentType string, body []byte) {
-	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	c.api.send(c.w, http.StatusOK, contentType, body)
-}

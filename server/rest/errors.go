@@ -17,6 +17,14 @@ type methodError struct {
 
 func (e *methodError) Unwrap() error { return e.error }
 
+// reportError is an error with a report of what was done nonetheless.
+type reportError struct {
+	error
+	report []byte
+}
+
+func (e *reportError) Unwrap() error { return e.error }
+
 // refuse answers err as a problem.
 func (f *api) refuse(w *writer, err error) {
 	f.refuseOp(w, err, false)

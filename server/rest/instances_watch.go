@@ -49,12 +49,3 @@ func watchInstances(c *request, key string) error {
 	}
 	return c.stream(came, first)
 }
-
-// instance writes an event about instances. Such events have no ids: a client cannot resume a
-// watch, but gets a missed event.
-func (e *events) instance(event *agent.InstanceEvent) error {
-	if event.Missed {
-		return e.event("missed", "", document.InstancesMissed{Node: event.Node, Reason: event.Reason})
-	}
-	return e.event("instance", "", document.InstanceChangeOf(event))
-}

@@ -71,14 +71,6 @@ func reported(report any, err error) error {
 	}
 }
 
-// reportError is an error with a report of what was done nonetheless.
-type reportError struct {
-	error
-	report []byte
-}
-
-func (e *reportError) Unwrap() error { return e.error }
-
 func getPod(c *request, body *document.OpenPodBody) error {
 	pods, ref, err := onPod(c)
 	if err != nil {

@@ -103,3 +103,9 @@ func (f *api) writeJSON(w *writer, status int, contentType string, body any) {
 	}
 	f.send(w, status, contentType, encoded)
 }
+
+// sendBytes answers with bytes of a caller, which must not become a page of this origin in a browser.
+func (c *request) sendBytes(contentType string, body []byte) {
+	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	c.api.send(c.w, http.StatusOK, contentType, body)
+}

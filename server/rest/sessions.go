@@ -51,26 +51,18 @@ func routeTurns(f *api) {
 			effect: writes, bodyNeeded: true, answers: document.Turned{},
 		}
 	}
-	register(f, turn("claim", "Begin a turn under a new lease"),
-		func(c *request, body *document.ClaimSessionBody) error { return c.answerTurn(body.ToOp(c.id("id"))) })
-	register(f, turn("claim_resume", "Resume a turn that is hibernated or waiting, under a new lease"),
-		func(c *request, body *document.RunnerBody) error { return c.answerTurn(body.ToResume(c.id("id"))) })
-	register(f, turn("recover", "Take over a turn whose lease has expired, under a new one"),
-		func(c *request, body *document.RunnerBody) error { return c.answerTurn(body.ToRecover(c.id("id"))) })
-	register(f, turn("checkpoint", "Store a snapshot of the running turn, and renew its lease"),
-		func(c *request, body *document.CheckpointSessionBody) error {
-			return c.answerTurn(body.ToOp(c.id("id")))
-		})
-	register(f, turn("commit", "End the running turn and its lease"),
-		func(c *request, body *document.EndTurnBody) error { return c.answerTurn(body.ToOp(c.id("id"))) })
-	register(f, turn("renew", "Renew a lease for its full ttl"),
-		func(c *request, body *document.RenewSessionBody) error { return c.answerTurn(body.ToOp(c.id("id"))) })
+	register(f, turn("claim", "Begin a turn under a new lease"), turned((*document.ClaimSessionBody).ToOp))
+	register(f, turn("claim_resume", "Resume a turn that is hibernated or waiting, under a new lease"), turned((*document.RunnerBody).ToResume))
+	register(f, turn("recover", "Take over a turn whose lease has expired, under a new one"), turned((*document.RunnerBody).ToRecover))
+	register(f, turn("checkpoint", "Store a snapshot of the running turn, and renew its lease"), turned((*document.CheckpointSessionBody).ToOp))
+	register(f, turn("commit", "End the running turn and its lease"), turned((*document.EndTurnBody).ToOp))
+	register(f, turn("renew", "Renew a lease for its full ttl"), turned((*document.RenewSessionBody).ToOp))
 	cancel := turn("cancel", "Cancel a session: its turn is fenced, its queue emptied, its reviews withdrawn")
 	cancel.bodyNeeded, cancel.condition = false, "if_revision"
 	register(f, cancel, func(c *request, body *document.CancelSessionBody) error {
 		op := body.ToOp(c.id("id"))
 		op.IfRevision = c.conditioned(op.IfRevision)
-		return c.answerTurn(op, nil)
+		return answerTurn(c, op)
 	})
 }
 
@@ -83,11 +75,19 @@ func changeSession(c *request, op agent.Op) (*agent.SessionResult, error) {
 	return resultOf[*agent.SessionResult](result, 0)
 }
 
-// answerTurn commits the op of a body, unless err is set.
-func (c *request) answerTurn(op agent.Op, err error) error {
-	if err != nil {
-		return err
+// turned returns the handler that commits the op of a body on the session of the path.
+func turned[B any](opOf func(body *B, session string) (agent.Op, error)) func(*request, *B) error {
+	return func(c *request, body *B) error {
+		op, err := opOf(body, c.id("id"))
+		if err != nil {
+			return err
+		}
+		return answerTurn(c, op)
 	}
+}
+
+// answerTurn commits an op, and answers with the turn and its session.
+func answerTurn(c *request, op agent.Op) error {
 	done, err := changeSession(c, op)
 	if err != nil {
 		return err
