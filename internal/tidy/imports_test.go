@@ -111,11 +111,12 @@ var mayImport = map[string][]string{
 	"backup/schedule": {"agent", "agent/layout", "backup", "backup/blob"},
 
 	// The surface of a node.
-	"router":       {"agent", "agent/layout", "placement"},
-	"server/grpc":  {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
-	"server/redis": {"access", "agent"},
-	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "api/openapi", "instance/pod"},
-	"ui":           nil,
+	"router":          {"agent", "agent/layout", "placement"},
+	"server/grpc":     {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
+	"server/redis":    {"access", "agent"},
+	"server/rest":     {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod", "server/rest/web"},
+	"server/rest/web": {"access", "agent", "agent/layout", "api/document", "api/openapi"},
+	"ui":              nil,
 	"node": {
 		"access", "access/oidc", "agent", "agent/layout", "api/document", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/redis", "server/rest", "storage", "store", "tenant", "timer", "ui",

@@ -5,66 +5,67 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeAgents(f *api) {
+func routeAgents(f *web.API) {
 	const tag, one = "agents", "/v1/agents/{key}"
-	register(f, route{
-		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-agent", tag: tag,
-		summary: "Append what the journal lacks and put the checkpoint, in one commit",
-		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Hibernated{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/hibernate", ID: "hibernate-agent", Tag: tag,
+		Summary: "Append what the journal lacks and put the checkpoint, in one commit",
+		Effect:  web.Writes, Condition: "if_revision", BodyNeeded: true, Creates: true, Answers: document.Hibernated{},
 	}, hibernate)
-	register(f, route{
-		method: http.MethodGet, path: one + "/thaw", id: "thaw-agent", tag: tag, summary: "Read a checkpoint and the thread that it points to",
-		effect: reads, query: []string{"tail", "revision"}, answers: document.Thawed{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/thaw", ID: "thaw-agent", Tag: tag, Summary: "Read a checkpoint and the thread that it points to",
+		Effect: web.Reads, Query: []string{"tail", "revision"}, Answers: document.Thawed{},
 	}, thaw)
 	routeWholeAgents(f)
 }
 
-func hibernate(c *request, body *document.HibernateBody) error {
-	put, journal, err := body.ToOps(c.id("key"))
+func hibernate(c *web.Request, body *document.HibernateBody) error {
+	put, journal, err := body.ToOps(c.ID("key"))
 	if err != nil {
 		return err
 	}
-	put.IfRevision = c.conditioned(put.IfRevision)
+	put.IfRevision = c.Conditioned(put.IfRevision)
 	ops := []agent.Op{put}
 	if journal != nil {
 		ops = []agent.Op{journal, put}
 	}
-	result, err := c.commit(ops...)
+	result, err := c.Commit(ops...)
 	if err != nil {
 		return err
 	}
 	return answerHibernation(c, result)
 }
 
-func answerHibernation(c *request, result agent.Result) error {
+func answerHibernation(c *web.Request, result agent.Result) error {
 	last := len(result.Results) - 1
-	stamp, err := resultOf[*agent.CheckpointResult](result, last)
+	stamp, err := web.ResultOf[*agent.CheckpointResult](result, last)
 	if err != nil {
 		return err
 	}
 	var journal *agent.ThreadResult
 	if last > 0 {
-		if journal, err = resultOf[*agent.ThreadResult](result, 0); err != nil {
+		if journal, err = web.ResultOf[*agent.ThreadResult](result, 0); err != nil {
 			return err
 		}
 	}
-	a := reply{revision: &stamp.Revision, body: document.HibernatedOf(stamp, journal)}
+	a := web.Reply{Revision: &stamp.Revision, Body: document.HibernatedOf(stamp, journal)}
 	if stamp.Revision == 1 {
-		a.location = location("checkpoints", stamp.Key)
+		a.Location = web.PathOf("checkpoints", stamp.Key)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func thaw(c *request, _ *none) error {
-	found, err := read[*agent.Thawed](c, &agent.Thaw{
-		Key:      c.id("key"),
-		Tail:     c.optional("tail"),
-		Revision: c.number("revision"),
+func thaw(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Thawed](c, &agent.Thaw{
+		Key:      c.ID("key"),
+		Tail:     c.Optional("tail"),
+		Revision: c.Number("revision"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Checkpoint.Revision, body: document.ThawedOf(found)})
+	return c.Answer(web.Reply{Revision: &found.Checkpoint.Revision, Body: document.ThawedOf(found)})
 }

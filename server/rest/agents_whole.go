@@ -6,124 +6,125 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeWholeAgents(f *api) {
+func routeWholeAgents(f *web.API) {
 	const tag, one = "agents", "/v1/agents/{key}"
-	register(f, route{
-		method: http.MethodPost, path: one + "/fork", id: "fork-agent", tag: tag,
-		summary: "Fork an agent: checkpoint, thread, memories and a session, in one commit",
-		effect:  writes, condition: "if_revision", bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.ForkedAgent{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/fork", ID: "fork-agent", Tag: tag,
+		Summary: "Fork an agent: checkpoint, thread, memories and a session, in one commit",
+		Effect:  web.Writes, Condition: "if_revision", BodyNeeded: true, Status: http.StatusCreated, Creates: true, Answers: document.ForkedAgent{},
 	}, forkAgent)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "erase-agent", tag: tag,
-		summary: "Erase all data of an agent; answers with a receipt once the erasure is complete, or at the timeout",
-		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, answers: document.Erasure{},
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "erase-agent", Tag: tag,
+		Summary: "Erase all data of an agent; answers with a receipt once the erasure is complete, or at the timeout",
+		Effect:  web.Writes, Condition: "if_revision", Query: []string{"if_revision", "if_incarnation", "seal_ms"}, Answers: document.Erasure{},
 	}, eraseAgent)
-	register(f, route{
-		method: http.MethodGet, path: one + "/erasure", id: "get-erasure", tag: tag, summary: "Read the receipt of an agent's erasure",
-		effect: reads, answers: document.Erasure{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/erasure", ID: "get-erasure", Tag: tag, Summary: "Read the receipt of an agent's erasure",
+		Effect: web.Reads, Answers: document.Erasure{},
 	}, getErasure)
-	register(f, route{
-		method: http.MethodPut, path: "/v1/threads/{id}/ttl", id: "set-thread-ttl", tag: "threads", summary: "Set when a thread expires",
-		effect: writes, bodyNeeded: true, answers: document.Thread{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: "/v1/threads/{id}/ttl", ID: "set-thread-ttl", Tag: "threads", Summary: "Set when a thread expires",
+		Effect: web.Writes, BodyNeeded: true, Answers: document.Thread{},
 	}, setThreadTTL)
-	register(f, route{
-		method: http.MethodPut, path: "/v1/sessions/{id}/ttl", id: "set-session-ttl", tag: "sessions", summary: "Set when a session expires",
-		effect: writes, bodyNeeded: true, answers: document.SessionRow{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: "/v1/sessions/{id}/ttl", ID: "set-session-ttl", Tag: "sessions", Summary: "Set when a session expires",
+		Effect: web.Writes, BodyNeeded: true, Answers: document.SessionRow{},
 	}, setSessionTTL)
-	register(f, route{
-		method: http.MethodPut, path: "/v1/conversations/{id}/ttl", id: "set-conversation-ttl", tag: "conversations",
-		summary: "Set when a conversation expires",
-		effect:  writes, bodyNeeded: true, answers: document.ConversationRow{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: "/v1/conversations/{id}/ttl", ID: "set-conversation-ttl", Tag: "conversations",
+		Summary: "Set when a conversation expires",
+		Effect:  web.Writes, BodyNeeded: true, Answers: document.ConversationRow{},
 	}, setConversationTTL)
 }
 
-func forkAgent(c *request, body *document.ForkAgentBody) error {
-	op := body.ToOp(c.id("key"))
-	op.IfRevision = c.conditioned(op.IfRevision)
-	result, err := c.commit(op)
+func forkAgent(c *web.Request, body *document.ForkAgentBody) error {
+	op := body.ToOp(c.ID("key"))
+	op.IfRevision = c.Conditioned(op.IfRevision)
+	result, err := c.Commit(op)
 	if err != nil {
 		return err
 	}
-	forked, err := resultOf[*agent.ForkedAgent](result, 0)
+	forked, err := web.ResultOf[*agent.ForkedAgent](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{
-		revision: &forked.Checkpoint.Revision, body: document.ForkedAgentOf(forked), location: location("checkpoints", forked.Checkpoint.Key),
+	return c.Answer(web.Reply{
+		Revision: &forked.Checkpoint.Revision, Body: document.ForkedAgentOf(forked), Location: web.PathOf("checkpoints", forked.Checkpoint.Key),
 	})
 }
 
 // eraseAgent waits until the receipt is complete. If the call times out first, or a read of the
 // receipt fails, it answers with the latest receipt.
-func eraseAgent(c *request, _ *none) error {
+func eraseAgent(c *web.Request, _ *web.None) error {
 	op := &agent.EraseAgent{
-		Agent: c.id("key"), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"), Seal: c.duration("seal_ms"),
+		Agent: c.ID("key"), IfRevision: c.Conditioned(c.Optional("if_revision")), IfIncarnation: c.Number("if_incarnation"), Seal: c.Duration("seal_ms"),
 	}
-	result, err := c.commit(op)
+	result, err := c.Commit(op)
 	if err != nil {
 		return err
 	}
-	receipt, err := resultOf[*agent.Erasure](result, 0)
+	receipt, err := web.ResultOf[*agent.Erasure](result, 0)
 	if err != nil {
 		return err
 	}
-	receipt, _ = agent.AwaitErasure(c.ctx, receipt, func(context.Context) (*agent.Erasure, error) {
-		return readNow[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
+	receipt, _ = agent.AwaitErasure(c.Context, receipt, func(context.Context) (*agent.Erasure, error) {
+		return web.ReadNow[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
 	})
-	return c.answer(reply{body: document.ErasureOf(receipt)}) // the agent is erased, as requested
+	return c.Answer(web.Reply{Body: document.ErasureOf(receipt)}) // the agent is erased, as requested
 }
 
-func getErasure(c *request, _ *none) error {
-	receipt, err := read[*agent.Erasure](c, &agent.GetErasure{Agent: c.id("key")})
+func getErasure(c *web.Request, _ *web.None) error {
+	receipt, err := web.Read[*agent.Erasure](c, &agent.GetErasure{Agent: c.ID("key")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ErasureOf(receipt)})
+	return c.Answer(web.Reply{Body: document.ErasureOf(receipt)})
 }
 
-func setThreadTTL(c *request, body *document.TtlBody) error {
-	result, err := setTTL(c, body, &agent.SetTTL{Thread: c.id("id")})
+func setThreadTTL(c *web.Request, body *document.TtlBody) error {
+	result, err := setTTL(c, body, &agent.SetTTL{Thread: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ThreadResult](result, 0)
+	done, err := web.ResultOf[*agent.ThreadResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Thread.Rev, body: document.ThreadOf(done.Thread)})
+	return c.Answer(web.Reply{Revision: &done.Thread.Rev, Body: document.ThreadOf(done.Thread)})
 }
 
-func setSessionTTL(c *request, body *document.TtlBody) error {
-	result, err := setTTL(c, body, &agent.SetTTL{Session: c.id("id")})
+func setSessionTTL(c *web.Request, body *document.TtlBody) error {
+	result, err := setTTL(c, body, &agent.SetTTL{Session: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.SessionResult](result, 0)
+	done, err := web.ResultOf[*agent.SessionResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Session.Revision, body: document.SessionRowOf(done.Session)})
+	return c.Answer(web.Reply{Revision: &done.Session.Revision, Body: document.SessionRowOf(done.Session)})
 }
 
-func setConversationTTL(c *request, body *document.TtlBody) error {
-	result, err := setTTL(c, body, &agent.SetTTL{Conversation: c.id("id")})
+func setConversationTTL(c *web.Request, body *document.TtlBody) error {
+	result, err := setTTL(c, body, &agent.SetTTL{Conversation: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ConversationResult](result, 0)
+	done, err := web.ResultOf[*agent.ConversationResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Conversation.Revision, body: document.ConversationRowOf(done.Conversation)})
+	return c.Answer(web.Reply{Revision: &done.Conversation.Revision, Body: document.ConversationRowOf(done.Conversation)})
 }
 
-func setTTL(c *request, body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
+func setTTL(c *web.Request, body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
 	ttl, err := body.TTL()
 	if err != nil {
 		return agent.Result{}, err
 	}
 	op.TTL, op.IfIncarnation = ttl, body.IfIncarnation
-	return c.commit(op)
+	return c.Commit(op)
 }

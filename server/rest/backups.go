@@ -4,31 +4,32 @@ import (
 	"net/http"
 
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeBackups(f *api, tag, path string) {
-	register(f, route{
-		method: http.MethodGet, path: path + "/backups", id: "list-backups", tag: tag,
-		summary: "The scheduled backups: their status, and what their destination holds", answers: document.Backups{},
+func routeBackups(f *web.API, tag, path string) {
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: path + "/backups", ID: "list-backups", Tag: tag,
+		Summary: "The scheduled backups: their status, and what their destination holds", Answers: document.Backups{},
 	}, listBackups)
-	register(f, route{
-		method: http.MethodPost, path: path + "/backups", id: "take-backup", tag: tag,
-		summary: "Take a backup now, and verify it; it goes on if the call ends before", status: http.StatusCreated, answers: document.Backup{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: path + "/backups", ID: "take-backup", Tag: tag,
+		Summary: "Take a backup now, and verify it; it goes on if the call ends before", Status: http.StatusCreated, Answers: document.Backup{},
 	}, takeBackup)
 }
 
-func listBackups(c *request, _ *none) error {
-	all, err := c.api.operator.Backups(c.ctx)
+func listBackups(c *web.Request, _ *web.None) error {
+	all, err := c.API.Operator.Backups(c.Context)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	return c.answer(reply{body: document.BackupsOf(all)})
+	return c.Answer(web.Reply{Body: document.BackupsOf(all)})
 }
 
-func takeBackup(c *request, _ *none) error {
-	b, err := c.api.operator.TakeBackup(c.ctx, nil)
+func takeBackup(c *web.Request, _ *web.None) error {
+	b, err := c.API.Operator.TakeBackup(c.Context, nil)
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	return c.answer(reply{body: document.BackupOf(b)})
+	return c.Answer(web.Reply{Body: document.BackupOf(b)})
 }

@@ -6,126 +6,127 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeCheckpoints(f *api) {
+func routeCheckpoints(f *web.API) {
 	const tag, key = "checkpoints", "/v1/checkpoints/{key}"
-	register(f, route{
-		method: http.MethodPut, path: key, id: "put-checkpoint", tag: tag, summary: "Write a checkpoint whole",
-		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.CheckpointStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: key, ID: "put-checkpoint", Tag: tag, Summary: "Write a checkpoint whole",
+		Effect: web.Writes, Condition: "if_revision", BodyNeeded: true, Creates: true, Answers: document.CheckpointStamp{},
 	}, putCheckpoint)
-	register(f, route{
-		method: http.MethodPatch, path: key, id: "patch-checkpoint", tag: tag, summary: "Merge a patch into the state (RFC 7396)",
-		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "upsert", "shallow"}, existing: true, bodyNeeded: true,
-		accepts: []string{"application/merge-patch+json", "application/json"}, answers: document.CheckpointStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPatch, Path: key, ID: "patch-checkpoint", Tag: tag, Summary: "Merge a patch into the state (RFC 7396)",
+		Effect: web.Writes, Condition: "if_revision", Query: []string{"if_revision", "if_incarnation", "upsert", "shallow"}, Existing: true, BodyNeeded: true,
+		Accepts: []string{"application/merge-patch+json", "application/json"}, Answers: document.CheckpointStamp{},
 	}, patchCheckpoint)
-	register(f, route{
-		method: http.MethodPatch, path: key + "/cron", id: "patch-checkpoint-cron", tag: tag,
-		summary: "Set or cancel single jobs in the state's __cron_specs__",
-		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true, answers: document.CheckpointStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPatch, Path: key + "/cron", ID: "patch-checkpoint-cron", Tag: tag,
+		Summary: "Set or cancel single jobs in the state's __cron_specs__",
+		Effect:  web.Writes, Condition: "if_revision", Query: []string{"if_revision", "if_incarnation"}, BodyNeeded: true, Answers: document.CheckpointStamp{},
 	}, patchCron)
-	register(f, route{
-		method: http.MethodDelete, path: key, id: "delete-checkpoint", tag: tag, summary: "Delete a checkpoint and its history",
-		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: key, ID: "delete-checkpoint", Tag: tag, Summary: "Delete a checkpoint and its history",
+		Effect: web.Writes, Condition: "if_revision", Query: []string{"if_revision", "if_incarnation", "seal_ms"}, Status: http.StatusNoContent,
 	}, deleteCheckpoint)
-	register(f, route{
-		method: http.MethodGet, path: key, id: "get-checkpoint", tag: tag, summary: "Read a checkpoint whole",
-		effect: reads, query: []string{"revision"}, answers: document.Checkpoint{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: key, ID: "get-checkpoint", Tag: tag, Summary: "Read a checkpoint whole",
+		Effect: web.Reads, Query: []string{"revision"}, Answers: document.Checkpoint{},
 	}, getCheckpoint)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/checkpoints", id: "list-checkpoints", tag: tag, summary: "List checkpoints in key order",
-		effect: reads, query: bodiesQuery, answers: document.List[document.CheckpointRow]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/checkpoints", ID: "list-checkpoints", Tag: tag, Summary: "List checkpoints in key order",
+		Effect: web.Reads, Query: web.BodiesQuery, Answers: document.List[document.CheckpointRow]{},
 	}, listCheckpoints)
-	register(f, route{
-		method: http.MethodGet, path: key + "/history", id: "list-checkpoint-history", tag: tag, summary: "List the revisions kept of a key, newest first",
-		effect: reads, query: []string{"after", "limit"}, answers: document.List[document.CheckpointRow]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: key + "/history", ID: "list-checkpoint-history", Tag: tag, Summary: "List the revisions kept of a key, newest first",
+		Effect: web.Reads, Query: []string{"after", "limit"}, Answers: document.List[document.CheckpointRow]{},
 	}, checkpointHistory)
 }
 
-func putCheckpoint(c *request, body *document.CheckpointBody) error {
-	op, err := body.ToOp(c.id("key"))
+func putCheckpoint(c *web.Request, body *document.CheckpointBody) error {
+	op, err := body.ToOp(c.ID("key"))
 	if err != nil {
 		return err
 	}
-	op.IfRevision = c.conditioned(op.IfRevision)
+	op.IfRevision = c.Conditioned(op.IfRevision)
 	return answerCheckpoint(c, op)
 }
 
-func patchCheckpoint(c *request, body *document.JSON) error {
+func patchCheckpoint(c *web.Request, body *document.JSON) error {
 	return answerCheckpoint(c, &agent.PatchCheckpoint{
-		Key:           c.id("key"),
+		Key:           c.ID("key"),
 		Patch:         agent.JSON(*body),
-		IfRevision:    c.conditioned(c.optional("if_revision")),
-		IfIncarnation: c.number("if_incarnation"),
-		Upsert:        c.flag("upsert"),
-		Shallow:       c.flag("shallow"),
+		IfRevision:    c.Conditioned(c.Optional("if_revision")),
+		IfIncarnation: c.Number("if_incarnation"),
+		Upsert:        c.Flag("upsert"),
+		Shallow:       c.Flag("shallow"),
 	})
 }
 
-func patchCron(c *request, specs *document.JSON) error {
+func patchCron(c *web.Request, specs *document.JSON) error {
 	return answerCheckpoint(c, &agent.PatchCron{
-		Key: c.id("key"), Specs: agent.JSON(*specs), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"),
+		Key: c.ID("key"), Specs: agent.JSON(*specs), IfRevision: c.Conditioned(c.Optional("if_revision")), IfIncarnation: c.Number("if_incarnation"),
 	})
 }
 
 // answerCheckpoint commits one write to a checkpoint.
-func answerCheckpoint(c *request, op agent.Op) error {
-	result, err := c.commit(op)
+func answerCheckpoint(c *web.Request, op agent.Op) error {
+	result, err := c.Commit(op)
 	if err != nil {
 		return err
 	}
-	stamp, err := resultOf[*agent.CheckpointResult](result, 0)
+	stamp, err := web.ResultOf[*agent.CheckpointResult](result, 0)
 	if err != nil {
 		return err
 	}
-	a := reply{revision: &stamp.Revision, body: document.CheckpointStampOf(stamp)}
-	if stamp.Revision == 1 && c.route.creates && !stamp.Skipped { // revisions start at 1 in each incarnation
-		a.location = location("checkpoints", stamp.Key)
+	a := web.Reply{Revision: &stamp.Revision, Body: document.CheckpointStampOf(stamp)}
+	if stamp.Revision == 1 && c.Route.Creates && !stamp.Skipped { // revisions start at 1 in each incarnation
+		a.Location = web.PathOf("checkpoints", stamp.Key)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func deleteCheckpoint(c *request, _ *none) error {
-	_, err := c.commit(&agent.DeleteCheckpoint{
-		Key:           c.id("key"),
-		IfRevision:    c.conditioned(c.optional("if_revision")),
-		IfIncarnation: c.number("if_incarnation"),
-		Seal:          c.duration("seal_ms"),
+func deleteCheckpoint(c *web.Request, _ *web.None) error {
+	_, err := c.Commit(&agent.DeleteCheckpoint{
+		Key:           c.ID("key"),
+		IfRevision:    c.Conditioned(c.Optional("if_revision")),
+		IfIncarnation: c.Number("if_incarnation"),
+		Seal:          c.Duration("seal_ms"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func getCheckpoint(c *request, _ *none) error {
-	found, err := read[*agent.Checkpoint](c, &agent.GetCheckpoint{Key: c.id("key"), Revision: c.number("revision")})
+func getCheckpoint(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Checkpoint](c, &agent.GetCheckpoint{Key: c.ID("key"), Revision: c.Number("revision")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Revision, body: document.CheckpointOf(found)})
+	return c.Answer(web.Reply{Revision: &found.Revision, Body: document.CheckpointOf(found)})
 }
 
-func listCheckpoints(c *request, _ *none) error {
-	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page(), Body: c.includesBody(), Where: c.where()})
+func listCheckpoints(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.Page(), Body: c.IncludesBody(), Where: c.Where()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.CheckpointRowOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.CheckpointRowOf)})
 }
 
 // checkpointHistory pages without the store: a history is short, so it is read whole. Its after is
 // a revision, in descending order.
-func checkpointHistory(c *request, _ *none) error {
-	limit := c.number("limit")
+func checkpointHistory(c *web.Request, _ *web.None) error {
+	limit := c.Number("limit")
 	if limit == 0 {
 		limit = agent.ListLimitDefault
 	}
 	if limit > agent.ListLimitMax {
 		return agent.Invalid("limit", "limit is %d, more than %d", limit, agent.ListLimitMax)
 	}
-	after := c.optional("after")
-	found, err := read[*agent.CheckpointList](c, &agent.CheckpointHistory{Key: c.id("key")})
+	after := c.Optional("after")
+	found, err := web.Read[*agent.CheckpointList](c, &agent.CheckpointHistory{Key: c.ID("key")})
 	if err != nil {
 		return err
 	}
@@ -139,5 +140,5 @@ func checkpointHistory(c *request, _ *none) error {
 		rows = rows[:limit]
 		next = strconv.FormatUint(rows[limit-1].Revision, 10)
 	}
-	return c.answer(reply{body: document.ListOf(rows, next, document.CheckpointRowOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(rows, next, document.CheckpointRowOf)})
 }

@@ -5,35 +5,36 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeClaims(f *api) {
+func routeClaims(f *web.API) {
 	const tag, one = "claims", "/v1/claims/{name}"
-	register(f, route{
-		method: http.MethodPost, path: one, id: "take-claim", tag: tag, summary: "Take a claim that is free, under a new epoch",
-		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Claim{},
-	}, func(c *request, body *document.TakeBody) error { return changeClaim(c, body) })
-	register(f, route{
-		method: http.MethodPost, path: one + "/renew", id: "renew-claim", tag: tag, summary: "Renew a claim for its full ttl",
-		effect: writes, bodyNeeded: true, answers: document.Claim{},
-	}, func(c *request, body *document.RenewBody) error { return changeClaim(c, body) })
-	register(f, route{
-		method: http.MethodPost, path: one + "/release", id: "release-claim", tag: tag, summary: "Release a claim, or hand it over",
-		effect: writes, bodyNeeded: true, answers: document.Claim{},
-	}, func(c *request, body *document.ReleaseBody) error { return changeClaim(c, body) })
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-claim", tag: tag, summary: "Read the holder of a claim",
-		effect: reads, answers: document.Claim{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one, ID: "take-claim", Tag: tag, Summary: "Take a claim that is free, under a new epoch",
+		Effect: web.Writes, BodyNeeded: true, Status: http.StatusCreated, Creates: true, Answers: document.Claim{},
+	}, func(c *web.Request, body *document.TakeBody) error { return changeClaim(c, body) })
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/renew", ID: "renew-claim", Tag: tag, Summary: "Renew a claim for its full ttl",
+		Effect: web.Writes, BodyNeeded: true, Answers: document.Claim{},
+	}, func(c *web.Request, body *document.RenewBody) error { return changeClaim(c, body) })
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/release", ID: "release-claim", Tag: tag, Summary: "Release a claim, or hand it over",
+		Effect: web.Writes, BodyNeeded: true, Answers: document.Claim{},
+	}, func(c *web.Request, body *document.ReleaseBody) error { return changeClaim(c, body) })
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-claim", Tag: tag, Summary: "Read the holder of a claim",
+		Effect: web.Reads, Answers: document.Claim{},
 	}, getClaim)
-	register(f, route{
-		method: http.MethodGet, path: one + "/watch", id: "watch-claim", tag: tag,
-		summary: "Server-sent events: the holder of a claim, now and after each change",
-		effect:  reads, media: eventStream, streams: true,
-		events: watchEvents(map[string]any{"claim": document.Claim{}}),
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/watch", ID: "watch-claim", Tag: tag,
+		Summary: "Server-sent events: the holder of a claim, now and after each change",
+		Effect:  web.Reads, Media: web.EventStream, Streams: true,
+		Events: web.WatchEvents(map[string]any{"claim": document.Claim{}}),
 	}, watchClaim)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that are held, in name order",
-		effect: reads, query: orderedQuery, answers: document.List[document.Claim]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/claims", ID: "list-claims", Tag: tag, Summary: "List the claims that are held, in name order",
+		Effect: web.Reads, Query: web.OrderedQuery, Answers: document.List[document.Claim]{},
 	}, listClaims)
 }
 
@@ -43,47 +44,47 @@ type claimBody interface {
 }
 
 // changeClaim commits the op of a body.
-func changeClaim(c *request, body claimBody) error {
-	op, err := body.ToOp(c.id("name"))
+func changeClaim(c *web.Request, body claimBody) error {
+	op, err := body.ToOp(c.ID("name"))
 	if err != nil {
 		return err
 	}
-	result, err := c.commit(op)
+	result, err := c.Commit(op)
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ClaimResult](result, 0)
+	done, err := web.ResultOf[*agent.ClaimResult](result, 0)
 	if err != nil {
 		return err
 	}
-	a := reply{body: document.ClaimOf(done.Claim)}
-	if c.route.creates {
-		a.location = location("claims", done.Claim.Name)
+	a := web.Reply{Body: document.ClaimOf(done.Claim)}
+	if c.Route.Creates {
+		a.Location = web.PathOf("claims", done.Claim.Name)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func getClaim(c *request, _ *none) error {
-	found, err := read[*agent.Claim](c, &agent.GetClaim{Claim: c.id("name")})
+func getClaim(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Claim](c, &agent.GetClaim{Claim: c.ID("name")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ClaimOf(*found)})
+	return c.Answer(web.Reply{Body: document.ClaimOf(*found)})
 }
 
-func listClaims(c *request, _ *none) error {
-	found, err := read[*agent.ClaimList](c, &agent.ListClaims{Page: c.page()})
+func listClaims(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.ClaimList](c, &agent.ListClaims{Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ClaimOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.ClaimOf)})
 }
 
 // watchClaim streams until the client disconnects. A claim that is not held can be watched too.
-func watchClaim(c *request, _ *none) error {
-	_, err := c.openWatch(&agent.GetClaim{Claim: c.id("name")})
+func watchClaim(c *web.Request, _ *web.None) error {
+	_, err := c.OpenWatch(&agent.GetClaim{Claim: c.ID("name")})
 	if err != nil && agent.CodeOf(err) != agent.CodeNotFound {
 		return err
 	}
-	return c.watch(agent.Watch{Scope: c.scope, Claim: c.id("name")})
+	return c.Watch(agent.Watch{Scope: c.Scope, Claim: c.ID("name")})
 }

@@ -7,12 +7,13 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeCluster(f *api) {
+func routeCluster(f *web.API) {
 	const tag, path = "cluster", "/v1/cluster"
-	register(f, route{
-		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: document.ClusterStatus{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: path, ID: "get-cluster", Tag: tag, Summary: "The cluster as this node sees it", Answers: document.ClusterStatus{},
 	}, clusterStatus)
 	for change, summary := range map[layout.Change]string{
 		layout.ChangeLeave:    "Remove a node for good",
@@ -22,80 +23,80 @@ func routeCluster(f *api) {
 		layout.ChangeDrain:    "Move all partitions of a member to others, and give it none: it stays a member",
 		layout.ChangeResume:   "End the drain of a member, which may own partitions again",
 	} {
-		register(f, route{
-			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,
-			bodyNeeded: change != layout.ChangeTransfer, answers: document.Changed{},
-		}, func(c *request, body *document.ChangeBody) error { return changeMembers(c, change, body.Node) })
+		web.Register(f, web.Route{
+			Method: http.MethodPost, Path: path + "/" + string(change), ID: string(change) + "-node", Tag: tag, Summary: summary,
+			BodyNeeded: change != layout.ChangeTransfer, Answers: document.Changed{},
+		}, func(c *web.Request, body *document.ChangeBody) error { return changeMembers(c, change, body.Node) })
 	}
-	register(f, route{
-		method: http.MethodPost, path: path + "/join-tokens", id: "create-join-token", tag: tag,
-		summary: "A token with which a node that has no cluster key joins", status: http.StatusCreated, answers: document.JoinToken{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: path + "/join-tokens", ID: "create-join-token", Tag: tag,
+		Summary: "A token with which a node that has no cluster key joins", Status: http.StatusCreated, Answers: document.JoinToken{},
 	}, joinToken)
-	register(f, route{
-		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
-		media: "application/octet-stream", streams: true,
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: path + "/backup", ID: "get-backup", Tag: tag, Summary: "A consistent snapshot of the whole store",
+		Media: "application/octet-stream", Streams: true,
 	}, backup)
 	routeBackups(f, tag, path)
 }
 
-func clusterStatus(c *request, _ *none) error {
-	status, err := c.api.operator.Status(c.ctx)
+func clusterStatus(c *web.Request, _ *web.None) error {
+	status, err := c.API.Operator.Status(c.Context)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	c.at(status.AppliedIndex)
-	return c.answer(reply{body: document.ClusterStatusOf(status)})
+	c.At(status.AppliedIndex)
+	return c.Answer(web.Reply{Body: document.ClusterStatusOf(status)})
 }
 
-func changeMembers(c *request, change layout.Change, node string) error {
+func changeMembers(c *web.Request, change layout.Change, node string) error {
 	if node == "" && change != layout.ChangeTransfer {
 		return agent.Invalid("node", "name the node to %s", change)
 	}
-	leader, err := c.api.operator.Change(c.ctx, change, node)
+	leader, err := c.API.Operator.Change(c.Context, change, node)
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	return c.answer(reply{body: document.Changed{Leader: leader}})
+	return c.Answer(web.Reply{Body: document.Changed{Leader: leader}})
 }
 
-func joinToken(c *request, body *document.JoinTokenBody) error {
+func joinToken(c *web.Request, body *document.JoinTokenBody) error {
 	ttl, err := document.Duration("ttl_ms", body.TTLMS)
 	if err != nil {
 		return err
 	}
-	token, err := c.api.operator.JoinToken(c.ctx, ttl)
+	token, err := c.API.Operator.JoinToken(c.Context, ttl)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	return c.answer(reply{body: document.JoinToken{Token: token.Secret, ExpiresAt: token.ExpiresAt}})
+	return c.Answer(web.Reply{Body: document.JoinToken{Token: token.Secret, ExpiresAt: token.ExpiresAt}})
 }
 
 // backup streams. An error after the first byte closes the connection, so that a truncated backup
 // is not mistaken for a complete one.
-func backup(c *request, _ *none) error {
-	c.w.Header().Set("Content-Type", "application/octet-stream")
-	c.w.Header().Set("Content-Disposition", `attachment; filename="dormouse.backup"`)
-	if c.r.Method == http.MethodHead {
-		c.w.WriteHeader(http.StatusOK)
+func backup(c *web.Request, _ *web.None) error {
+	c.Writer.Header().Set("Content-Type", "application/octet-stream")
+	c.Writer.Header().Set("Content-Disposition", `attachment; filename="dormouse.backup"`)
+	if c.HTTP.Method == http.MethodHead {
+		c.Writer.WriteHeader(http.StatusOK)
 		return nil
 	}
-	err := c.api.operator.Backup(c.ctx, extending{c.w})
+	err := c.API.Operator.Backup(c.Context, extending{c.Writer})
 	if err == nil {
 		return nil
 	}
-	if c.w.status == 0 {
-		c.w.Header().Del("Content-Disposition")
-		return readOutcome(err)
+	if c.Writer.Status == 0 {
+		c.Writer.Header().Del("Content-Disposition")
+		return web.ReadOutcome(err)
 	}
-	c.api.options.Logger.Error("a backup failed", "error", err)
+	c.API.Options.Logger.Error("a backup failed", "error", err)
 	panic(http.ErrAbortHandler)
 }
 
 // extending extends the write deadline for every piece of a stream.
-type extending struct{ w *writer }
+type extending struct{ w *web.Writer }
 
 func (e extending) Write(piece []byte) (int, error) {
-	e.w.extend()
+	e.w.ExtendDeadline()
 	n, err := e.w.Write(piece)
 	if err != nil {
 		return n, errors.Join(errGone, err)

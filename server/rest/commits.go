@@ -5,28 +5,29 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeCommits(f *api) {
-	register(f, route{
-		method: http.MethodPost, path: "/v1/commits", id: "commit", tag: "commits",
-		summary: "Apply several ops, all or none",
-		effect:  writes, bodyNeeded: true, numbered: true, answers: document.Committed{},
+func routeCommits(f *web.API) {
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: "/v1/commits", ID: "commit", Tag: "commits",
+		Summary: "Apply several ops, all or none",
+		Effect:  web.Writes, BodyNeeded: true, Numbered: true, Answers: document.Committed{},
 	}, commitOps)
 }
 
-func commitOps(c *request, body *document.CommitBody) error {
+func commitOps(c *web.Request, body *document.CommitBody) error {
 	if fence := body.Fence.ToAgent(); fence != nil {
-		if c.fence != nil && *c.fence != *fence {
-			return agent.Invalid("fence", "the body has fence %s at epoch %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)
+		if c.Fence != nil && *c.Fence != *fence {
+			return agent.Invalid("fence", "the body has fence %s at epoch %d, the header %s at %d", fence.Claim, fence.Epoch, c.Fence.Claim, c.Fence.Epoch)
 		}
-		c.fence = fence
+		c.Fence = fence
 	}
 	ops, err := body.ToOps()
 	if err != nil {
 		return err
 	}
-	result, err := c.commit(ops...)
+	result, err := c.Commit(ops...)
 	if err != nil {
 		return err
 	}
@@ -34,5 +35,5 @@ func commitOps(c *request, body *document.CommitBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: out})
+	return c.Answer(web.Reply{Body: out})
 }

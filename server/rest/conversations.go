@@ -5,100 +5,101 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeConversations(f *api) {
+func routeConversations(f *web.API) {
 	const tag, one = "conversations", "/v1/conversations/{id}"
 	ref := []string{"agent_id", "owner_id", "if_incarnation"}
-	register(f, route{
-		method: http.MethodPut, path: one, id: "save-conversation", tag: tag,
-		summary: "Save the state from which a conversation continues: a stale revision is refused with revision_mismatch",
-		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.ConversationRow{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: one, ID: "save-conversation", Tag: tag,
+		Summary: "Save the state from which a conversation continues: a stale revision is refused with revision_mismatch",
+		Effect:  web.Writes, Condition: "if_revision", BodyNeeded: true, Creates: true, Answers: document.ConversationRow{},
 	}, saveConversation)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-conversation", tag: tag,
-		summary: "Read a conversation with its state and pending messages; forbidden if it has another agent or owner",
-		effect:  reads, query: ref, answers: document.SavedConversation{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-conversation", Tag: tag,
+		Summary: "Read a conversation with its state and pending messages; forbidden if it has another agent or owner",
+		Effect:  web.Reads, Query: ref, Answers: document.SavedConversation{},
 	}, getConversation)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "delete-conversation", tag: tag, summary: "Delete a conversation with its messages",
-		effect: writes, condition: "if_revision", query: append([]string{"if_revision", "seal_ms"}, ref...), status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "delete-conversation", Tag: tag, Summary: "Delete a conversation with its messages",
+		Effect: web.Writes, Condition: "if_revision", Query: append([]string{"if_revision", "seal_ms"}, ref...), Status: http.StatusNoContent,
 	}, deleteConversation)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/conversations", id: "list-conversations", tag: tag,
-		summary: "List conversations in id order: all, or those of one agent, of one owner, or interrupted ones",
-		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, rowsQuery...), answers: document.List[document.ConversationRow]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/conversations", ID: "list-conversations", Tag: tag,
+		Summary: "List conversations in id order: all, or those of one agent, of one owner, or interrupted ones",
+		Effect:  web.Reads, Query: append([]string{"interrupted", "agent_id", "owner_id"}, web.RowsQuery...), Answers: document.List[document.ConversationRow]{},
 	}, listConversations)
-	register(f, route{
-		method: http.MethodPost, path: one + "/interrupted", id: "set-interrupted", tag: tag,
-		summary: "Set whether a conversation is interrupted: it waits for a person", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
-	}, func(c *request, body *document.InterruptedBody) error { return changeConversation(c, body) })
-	register(f, route{
-		method: http.MethodPost, path: one + "/pending", id: "pend-message", tag: tag,
-		summary: "Keep a message for a busy agent, until a save consumes it", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
-	}, func(c *request, body *document.PendBody) error { return changeConversation(c, body) })
-	register(f, route{
-		method: http.MethodPost, path: one + "/messages", id: "save-messages", tag: tag,
-		summary: "Add messages that people see", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
-	}, func(c *request, body *document.MessagesBody) error { return changeConversation(c, body) })
-	register(f, route{
-		method: http.MethodGet, path: one + "/messages", id: "list-messages", tag: tag, summary: "Read the messages that people see, in order",
-		effect: reads, query: append([]string{"from", "tail", "limit"}, ref...), answers: document.MessagePage{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/interrupted", ID: "set-interrupted", Tag: tag,
+		Summary: "Set whether a conversation is interrupted: it waits for a person", Effect: web.Writes, BodyNeeded: true, Answers: document.ConversationChange{},
+	}, func(c *web.Request, body *document.InterruptedBody) error { return changeConversation(c, body) })
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/pending", ID: "pend-message", Tag: tag,
+		Summary: "Keep a message for a busy agent, until a save consumes it", Effect: web.Writes, BodyNeeded: true, Answers: document.ConversationChange{},
+	}, func(c *web.Request, body *document.PendBody) error { return changeConversation(c, body) })
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/messages", ID: "save-messages", Tag: tag,
+		Summary: "Add messages that people see", Effect: web.Writes, BodyNeeded: true, Answers: document.ConversationChange{},
+	}, func(c *web.Request, body *document.MessagesBody) error { return changeConversation(c, body) })
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/messages", ID: "list-messages", Tag: tag, Summary: "Read the messages that people see, in order",
+		Effect: web.Reads, Query: append([]string{"from", "tail", "limit"}, ref...), Answers: document.MessagePage{},
 	}, listMessages)
-	register(f, route{
-		method: http.MethodPatch, path: one + "/messages/{message}", id: "update-message", tag: tag,
-		summary: "Change a message in place: a tool call's status or result", effect: writes, existing: true, bodyNeeded: true, answers: document.EntryStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPatch, Path: one + "/messages/{message}", ID: "update-message", Tag: tag,
+		Summary: "Change a message in place: a tool call's status or result", Effect: web.Writes, Existing: true, BodyNeeded: true, Answers: document.EntryStamp{},
 	}, updateMessage)
 }
 
-func saveConversation(c *request, body *document.SaveConversationBody) error {
-	result, err := c.commit(body.ToOp(c.id("id"), c.conditioned(body.IfRevision)))
+func saveConversation(c *web.Request, body *document.SaveConversationBody) error {
+	result, err := c.Commit(body.ToOp(c.ID("id"), c.Conditioned(body.IfRevision)))
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ConversationResult](result, 0)
+	done, err := web.ResultOf[*agent.ConversationResult](result, 0)
 	if err != nil {
 		return err
 	}
 	row := done.Conversation
-	a := reply{revision: &row.Revision, body: document.ConversationRowOf(row)}
+	a := web.Reply{Revision: &row.Revision, Body: document.ConversationRowOf(row)}
 	if row.Revision == 1 { // revisions start at 1 in each incarnation
-		a.location = location("conversations", row.ID)
+		a.Location = web.PathOf("conversations", row.ID)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
 // refOf returns the conversation that the path and the query name.
-func refOf(c *request) agent.ConversationRef {
-	return agent.ConversationRef{ID: c.id("id"), Agent: c.text("agent_id"), Owner: c.text("owner_id"), IfIncarnation: c.number("if_incarnation")}
+func refOf(c *web.Request) agent.ConversationRef {
+	return agent.ConversationRef{ID: c.ID("id"), Agent: c.Text("agent_id"), Owner: c.Text("owner_id"), IfIncarnation: c.Number("if_incarnation")}
 }
 
-func getConversation(c *request, _ *none) error {
-	found, err := read[*agent.SavedConversation](c, &agent.GetConversation{ConversationRef: refOf(c)})
+func getConversation(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.SavedConversation](c, &agent.GetConversation{ConversationRef: refOf(c)})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Revision, body: document.SavedConversationOf(found)})
+	return c.Answer(web.Reply{Revision: &found.Revision, Body: document.SavedConversationOf(found)})
 }
 
-func deleteConversation(c *request, _ *none) error {
-	_, err := c.commit(&agent.DeleteConversation{
-		ConversationRef: refOf(c), IfRevision: c.conditioned(c.optional("if_revision")), Seal: c.duration("seal_ms"),
+func deleteConversation(c *web.Request, _ *web.None) error {
+	_, err := c.Commit(&agent.DeleteConversation{
+		ConversationRef: refOf(c), IfRevision: c.Conditioned(c.Optional("if_revision")), Seal: c.Duration("seal_ms"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func listConversations(c *request, _ *none) error {
-	found, err := read[*agent.ConversationList](c, &agent.ListConversations{
-		Page: c.page(), Interrupted: c.flag("interrupted"), Agent: c.text("agent_id"), Owner: c.text("owner_id"),
+func listConversations(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.ConversationList](c, &agent.ListConversations{
+		Page: c.Page(), Interrupted: c.Flag("interrupted"), Agent: c.Text("agent_id"), Owner: c.Text("owner_id"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ConversationRowOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.ConversationRowOf)})
 }
 
 // conversationBody is a body with an op on a conversation.
@@ -107,39 +108,39 @@ type conversationBody interface {
 }
 
 // changeConversation commits the op of a body.
-func changeConversation(c *request, body conversationBody) error {
-	result, err := c.commit(body.ToOp(c.id("id")))
+func changeConversation(c *web.Request, body conversationBody) error {
+	result, err := c.Commit(body.ToOp(c.ID("id")))
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ConversationResult](result, 0)
+	done, err := web.ResultOf[*agent.ConversationResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ConversationChangeOf(done)})
+	return c.Answer(web.Reply{Body: document.ConversationChangeOf(done)})
 }
 
-func listMessages(c *request, _ *none) error {
-	found, err := read[*agent.MessageList](c, &agent.ListMessages{
-		ConversationRef: refOf(c), From: c.number("from"), Tail: c.number("tail"), Limit: c.number("limit"),
+func listMessages(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.MessageList](c, &agent.ListMessages{
+		ConversationRef: refOf(c), From: c.Number("from"), Tail: c.Number("tail"), Limit: c.Number("limit"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.MessagePageOf(found)})
+	return c.Answer(web.Reply{Body: document.MessagePageOf(found)})
 }
 
-func updateMessage(c *request, body *document.UpdateMessageBody) error {
-	result, err := c.commit(body.ToOp(c.id("id"), c.id("message")))
+func updateMessage(c *web.Request, body *document.UpdateMessageBody) error {
+	result, err := c.Commit(body.ToOp(c.ID("id"), c.ID("message")))
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.MessageResult](result, 0)
+	done, err := web.ResultOf[*agent.MessageResult](result, 0)
 	if err != nil {
 		return err
 	}
 	if !done.Found {
-		return agent.Errorf(agent.CodeNotFound, "conversation %q has no message %q", c.id("id"), c.id("message"))
+		return agent.Errorf(agent.CodeNotFound, "conversation %q has no message %q", c.ID("id"), c.ID("message"))
 	}
-	return c.answer(reply{body: document.EntryStamp(done.Message)})
+	return c.Answer(web.Reply{Body: document.EntryStamp(done.Message)})
 }

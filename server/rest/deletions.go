@@ -5,58 +5,59 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeDeletions(f *api) {
+func routeDeletions(f *web.API) {
 	const tag, all = "deletions", "/v1/deletions"
 	for _, kind := range []agent.ChangeKind{agent.ChangedValue, agent.ChangedCheckpoint, agent.ChangedThread} {
 		noun := string(kind)
-		register(f, route{
-			method: http.MethodDelete, path: "/v1/" + noun, id: "delete-" + noun, tag: noun,
-			summary: "Delete all " + noun + " whose key begins with a prefix, as of one index",
-			detail: "It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: " +
+		web.Register(f, web.Route{
+			Method: http.MethodDelete, Path: "/v1/" + noun, ID: "delete-" + noun, Tag: noun,
+			Summary: "Delete all " + noun + " whose key begins with a prefix, as of one index",
+			Detail: "It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: " +
 				"`Location` is the receipt's path. No read returns them in either case.",
-			effect: writes, query: []string{"prefix", "all"}, follows: true, answers: document.PrefixDeletion{},
-		}, func(c *request, _ *none) error { return deletePrefix(c, kind) })
+			Effect: web.Writes, Query: []string{"prefix", "all"}, Follows: true, Answers: document.PrefixDeletion{},
+		}, func(c *web.Request, _ *web.None) error { return deletePrefix(c, kind) })
 	}
-	register(f, route{
-		method: http.MethodGet, path: all, id: "list-deletions", tag: tag, summary: "List the receipts of deletions by prefix, the oldest first",
-		effect: reads, query: orderedQuery, answers: document.List[document.PrefixDeletion]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: all, ID: "list-deletions", Tag: tag, Summary: "List the receipts of deletions by prefix, the oldest first",
+		Effect: web.Reads, Query: web.OrderedQuery, Answers: document.List[document.PrefixDeletion]{},
 	}, listDeletions)
-	register(f, route{
-		method: http.MethodGet, path: all + "/{id}", id: "get-deletion", tag: tag, summary: "Read the receipt of a deletion by prefix",
-		effect: reads, answers: document.PrefixDeletion{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: all + "/{id}", ID: "get-deletion", Tag: tag, Summary: "Read the receipt of a deletion by prefix",
+		Effect: web.Reads, Answers: document.PrefixDeletion{},
 	}, getDeletion)
 }
 
-func deletePrefix(c *request, kind agent.ChangeKind) error {
-	result, err := c.commit(&agent.DeletePrefix{Kind: kind, Prefix: c.text("prefix"), All: c.flag("all")})
+func deletePrefix(c *web.Request, kind agent.ChangeKind) error {
+	result, err := c.Commit(&agent.DeletePrefix{Kind: kind, Prefix: c.Text("prefix"), All: c.Flag("all")})
 	if err != nil {
 		return err
 	}
-	d, err := resultOf[*agent.PrefixDeletion](result, 0)
+	d, err := web.ResultOf[*agent.PrefixDeletion](result, 0)
 	if err != nil {
 		return err
 	}
-	a := reply{body: document.PrefixDeletionOf(*d)}
+	a := web.Reply{Body: document.PrefixDeletionOf(*d)}
 	if !d.Complete() {
-		a.follow = location("deletions", d.ID)
+		a.Follow = web.PathOf("deletions", d.ID)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func listDeletions(c *request, _ *none) error {
-	found, err := read[*agent.DeletionList](c, &agent.ListDeletions{Page: c.page()})
+func listDeletions(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.DeletionList](c, &agent.ListDeletions{Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.PrefixDeletionOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.PrefixDeletionOf)})
 }
 
-func getDeletion(c *request, _ *none) error {
-	found, err := read[*agent.PrefixDeletion](c, &agent.GetDeletion{ID: c.id("id")})
+func getDeletion(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.PrefixDeletion](c, &agent.GetDeletion{ID: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.PrefixDeletionOf(*found)})
+	return c.Answer(web.Reply{Body: document.PrefixDeletionOf(*found)})
 }

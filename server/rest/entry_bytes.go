@@ -6,47 +6,48 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeEntryBytes(f *api) {
+func routeEntryBytes(f *web.API) {
 	const tag, thread = "threads", "/v1/threads/{id}"
-	register(f, route{
-		method: http.MethodPost, path: thread + "/bytes", id: "append-bytes", tag: tag,
-		summary: "Append one entry whose bytes are the body, with its type",
-		effect:  writes, condition: "expected_rev", query: []string{"entry", "entry_kind", "expected_rev", "if_incarnation"},
-		accepts: []string{anyMedia}, creates: true, answers: document.ThreadStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: thread + "/bytes", ID: "append-bytes", Tag: tag,
+		Summary: "Append one entry whose bytes are the body, with its type",
+		Effect:  web.Writes, Condition: "expected_rev", Query: []string{"entry", "entry_kind", "expected_rev", "if_incarnation"},
+		Accepts: []string{web.AnyMedia}, Creates: true, Answers: document.ThreadStamp{},
 	}, appendBytes)
-	register(f, route{
-		method: http.MethodGet, path: thread + "/entries/{entry}/bytes", id: "get-entry-bytes", tag: tag, summary: "Read the bytes of an entry as they were written",
-		effect: reads, media: anyMedia,
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: thread + "/entries/{entry}/bytes", ID: "get-entry-bytes", Tag: tag, Summary: "Read the bytes of an entry as they were written",
+		Effect: web.Reads, Media: web.AnyMedia,
 	}, getEntryBytes)
 }
 
-func appendBytes(c *request, _ *none) error {
-	body, err := c.readBody(agent.EntryBytesMax)
+func appendBytes(c *web.Request, _ *web.None) error {
+	body, err := c.ReadBody(agent.EntryBytesMax)
 	if err != nil {
 		return err
 	}
 	return answerAppend(c, &agent.AppendThread{
-		Thread: c.id("id"),
+		Thread: c.ID("id"),
 		Entries: []agent.Draft{{
-			ID: c.text("entry"), Kind: c.text("entry_kind"), Bytes: body,
-			ContentType: cmp.Or(c.r.Header.Get("Content-Type"), agent.DefaultContentType),
+			ID: c.Text("entry"), Kind: c.Text("entry_kind"), Bytes: body,
+			ContentType: cmp.Or(c.HTTP.Header.Get("Content-Type"), agent.DefaultContentType),
 		}},
-		ExpectedRev:   c.conditioned(c.optional("expected_rev")),
-		IfIncarnation: c.number("if_incarnation"),
+		ExpectedRev:   c.Conditioned(c.Optional("expected_rev")),
+		IfIncarnation: c.Number("if_incarnation"),
 	})
 }
 
-func getEntryBytes(c *request, _ *none) error {
-	id := c.id("entry")
-	found, err := read[*agent.Entry](c, &agent.GetEntry{Thread: c.id("id"), Entry: id})
+func getEntryBytes(c *web.Request, _ *web.None) error {
+	id := c.ID("entry")
+	found, err := web.Read[*agent.Entry](c, &agent.GetEntry{Thread: c.ID("id"), Entry: id})
 	if err != nil {
 		return err
 	}
 	if found.ContentType == "" {
 		return agent.Errorf(agent.CodeNotFound, "entry %q has no bytes: its payload is in the entry", id)
 	}
-	c.sendBytes(found.ContentType, found.Bytes)
+	c.SendBytes(found.ContentType, found.Bytes)
 	return nil
 }

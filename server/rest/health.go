@@ -5,33 +5,34 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeHealth(f *api) {
+func routeHealth(f *web.API) {
 	const tag = "health"
-	register(f, route{
-		method: http.MethodGet, path: "/livez", id: "get-livez", tag: tag, probe: true, summary: "Is the process up?", answers: document.Health{},
-	}, func(c *request, _ *none) error {
-		return c.answer(reply{body: document.Health{Status: "ok"}})
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/livez", ID: "get-livez", Tag: tag, Probe: true, Summary: "Is the process up?", Answers: document.Health{},
+	}, func(c *web.Request, _ *web.None) error {
+		return c.Answer(web.Reply{Body: document.Health{Status: "ok"}})
 	})
-	register(f, route{
-		method: http.MethodGet, path: "/readyz", id: "get-readyz", tag: tag, probe: true, summary: "Is the node ready to serve?", answers: document.Health{},
-	}, func(c *request, _ *none) error {
-		if f.options.Ready == nil {
-			return c.answer(reply{body: document.Health{Status: "ok"}})
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/readyz", ID: "get-readyz", Tag: tag, Probe: true, Summary: "Is the node ready to serve?", Answers: document.Health{},
+	}, func(c *web.Request, _ *web.None) error {
+		if f.Options.Ready == nil {
+			return c.Answer(web.Reply{Body: document.Health{Status: "ok"}})
 		}
-		if why := f.options.Ready(); why != nil {
+		if why := f.Options.Ready(); why != nil {
 			return agent.Errorf(agent.CodeUnavailable, "not ready: %v", why)
 		}
-		return c.answer(reply{body: document.Health{Status: "ok"}})
+		return c.Answer(web.Reply{Body: document.Health{Status: "ok"}})
 	})
-	if f.options.Metrics == nil {
+	if f.Options.Metrics == nil {
 		return
 	}
-	register(f, route{
-		method: http.MethodGet, path: "/metrics", id: "get-metrics", tag: tag, probe: true, summary: "Metrics, in the Prometheus format", media: "text/plain",
-	}, func(c *request, _ *none) error {
-		f.options.Metrics.ServeHTTP(c.w, c.r)
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/metrics", ID: "get-metrics", Tag: tag, Probe: true, Summary: "Metrics, in the Prometheus format", Media: "text/plain",
+	}, func(c *web.Request, _ *web.None) error {
+		f.Options.Metrics.ServeHTTP(c.Writer, c.HTTP)
 		return nil
 	})
 }

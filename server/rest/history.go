@@ -5,19 +5,20 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeHistory(f *api) {
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/history", id: "get-history", tag: "cluster",
-		summary: "The calls of this node's servers over the last hour, in steps of 10 s", answers: document.History{},
-		detail: "The node keeps it in memory, and begins again when it starts. The sum over all nodes is the cluster's.",
+func routeHistory(f *web.API) {
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/history", ID: "get-history", Tag: "cluster",
+		Summary: "The calls of this node's servers over the last hour, in steps of 10 s", Answers: document.History{},
+		Detail: "The node keeps it in memory, and begins again when it starts. The sum over all nodes is the cluster's.",
 	}, callHistory)
 }
 
-func callHistory(c *request, _ *none) error {
-	if c.api.options.History == nil {
+func callHistory(c *web.Request, _ *web.None) error {
+	if c.API.Options.History == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node keeps no history of its calls")
 	}
-	return c.answer(reply{body: document.HistoryOf(c.api.options.Node, c.api.options.History())})
+	return c.Answer(web.Reply{Body: document.HistoryOf(c.API.Options.Node, c.API.Options.History())})
 }

@@ -5,62 +5,63 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeInstances(f *api) {
+func routeInstances(f *web.API) {
 	const tag, one = "instances", "/v1/managers/{manager}/instances/{key}"
-	register(f, route{
-		method: http.MethodPost, path: one, id: "start-instance", tag: tag, summary: "Get or start an instance; it is awake afterwards",
-		effect: scoped, creates: true, answers: document.Instance{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one, ID: "start-instance", Tag: tag, Summary: "Get or start an instance; it is awake afterwards",
+		Effect: web.Scoped, Creates: true, Answers: document.Instance{},
 	}, startInstance)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-instance", tag: tag, summary: "Look an instance up, without waking it",
-		effect: scoped, answers: document.Instance{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-instance", Tag: tag, Summary: "Look an instance up, without waking it",
+		Effect: web.Scoped, Answers: document.Instance{},
 	}, lookupInstance)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "stop-instance", tag: tag, summary: "Hibernate an instance and end it; answers once that is durable",
-		effect: scoped, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "stop-instance", Tag: tag, Summary: "Hibernate an instance and end it; answers once that is durable",
+		Effect: web.Scoped, Status: http.StatusNoContent,
 	}, stopInstance)
-	register(f, route{
-		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-instance", tag: tag, summary: "Store an instance now and hibernate it",
-		effect: scoped, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/hibernate", ID: "hibernate-instance", Tag: tag, Summary: "Store an instance now and hibernate it",
+		Effect: web.Scoped, Status: http.StatusNoContent,
 	}, hibernateInstance)
-	register(f, route{
-		method: http.MethodPost, path: one + "/attach", id: "attach-instance", tag: tag, summary: "Keep an instance awake while attached; starts it",
-		effect: scoped, answers: document.Attached{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/attach", ID: "attach-instance", Tag: tag, Summary: "Keep an instance awake while attached; starts it",
+		Effect: web.Scoped, Answers: document.Attached{},
 	}, attachInstance)
-	register(f, route{
-		method: http.MethodPost, path: one + "/detach", id: "detach-instance", tag: tag, summary: "End an attachment",
-		effect: scoped, bodyNeeded: true, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/detach", ID: "detach-instance", Tag: tag, Summary: "End an attachment",
+		Effect: web.Scoped, BodyNeeded: true, Status: http.StatusNoContent,
 	}, detachInstance)
-	register(f, route{
-		method: http.MethodPost, path: one + "/touch", id: "touch-instance", tag: tag, summary: "Restart the idle timer, and renew the attachment if one is named",
-		effect: scoped, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/touch", ID: "touch-instance", Tag: tag, Summary: "Restart the idle timer, and renew the attachment if one is named",
+		Effect: web.Scoped, Status: http.StatusNoContent,
 	}, touchInstance)
-	register(f, route{
-		method: http.MethodPost, path: one + "/signals", id: "signal-instance", tag: tag, summary: "Send a signal to an instance's handler; wakes the instance",
-		effect: scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/signals", ID: "signal-instance", Tag: tag, Summary: "Send a signal to an instance's handler; wakes the instance",
+		Effect: web.Scoped, Once: true, BodyNeeded: true, Answers: document.SignalReply{},
 	}, signalInstance)
-	register(f, route{
-		method: http.MethodPatch, path: one + "/cron", id: "patch-instance-cron", tag: tag,
-		summary: "Set or cancel single recurring jobs of an instance; wakes the instance",
-		effect:  scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
-	}, func(c *request, specs *document.JSON) error {
+	web.Register(f, web.Route{
+		Method: http.MethodPatch, Path: one + "/cron", ID: "patch-instance-cron", Tag: tag,
+		Summary: "Set or cancel single recurring jobs of an instance; wakes the instance",
+		Effect:  web.Scoped, Once: true, BodyNeeded: true, Answers: document.SignalReply{},
+	}, func(c *web.Request, specs *document.JSON) error {
 		return signalInstance(c, &document.SignalBody{Type: agent.SignalCron, Data: *specs})
 	})
-	register(f, route{
-		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
-		effect: scoped, answers: document.ManagerStats{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/managers/{manager}/stats", ID: "manager-stats", Tag: tag, Summary: "Count a manager's instances over all nodes",
+		Effect: web.Scoped, Answers: document.ManagerStats{},
 	}, managerStats)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/instances", id: "count-instances", tag: "cluster",
-		summary: "Count the instances of all managers of all scopes, node by node", answers: document.ManagerStats{},
-	}, func(c *request, _ *none) error { return stats(c, "", "") })
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/instances", ID: "count-instances", Tag: "cluster",
+		Summary: "Count the instances of all managers of all scopes, node by node", Answers: document.ManagerStats{},
+	}, func(c *web.Request, _ *web.None) error { return stats(c, "", "") })
 }
 
 // onInstance returns the instance in the path, and the service that answers for it.
-func onInstance(c *request) (agent.Instances, agent.InstanceRef, error) {
-	ref := agent.InstanceRef{Scope: c.scope, Manager: c.id("manager"), Key: c.id("key")}
+func onInstance(c *web.Request) (agent.Instances, agent.InstanceRef, error) {
+	ref := agent.InstanceRef{Scope: c.Scope, Manager: c.ID("manager"), Key: c.ID("key")}
 	host, err := instances(c)
 	if err != nil {
 		return nil, ref, err
@@ -69,14 +70,14 @@ func onInstance(c *request) (agent.Instances, agent.InstanceRef, error) {
 }
 
 // instances returns the service for all instances.
-func instances(c *request) (agent.Instances, error) {
-	if c.api.options.Instances == nil {
+func instances(c *web.Request) (agent.Instances, error) {
+	if c.API.Options.Instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node does not serve instances")
 	}
-	return c.api.options.Instances, c.err
+	return c.API.Options.Instances, c.Err
 }
 
-func startInstance(c *request, body *document.StartBody) error {
+func startInstance(c *web.Request, body *document.StartBody) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
@@ -85,54 +86,54 @@ func startInstance(c *request, body *document.StartBody) error {
 	if err := start.Validate(); err != nil {
 		return err
 	}
-	i, err := host.Start(c.ctx, ref, start)
+	i, err := host.Start(c.Context, ref, start)
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	a := reply{body: document.InstanceOf(i)}
+	a := web.Reply{Body: document.InstanceOf(i)}
 	if i.Source == agent.SourceFresh {
-		a.location = location("managers", ref.Manager, "instances", ref.Key)
+		a.Location = web.PathOf("managers", ref.Manager, "instances", ref.Key)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func lookupInstance(c *request, _ *none) error {
+func lookupInstance(c *web.Request, _ *web.None) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	i, err := host.Lookup(c.ctx, ref)
+	i, err := host.Lookup(c.Context, ref)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	return c.answer(reply{body: document.InstanceOf(i)})
+	return c.Answer(web.Reply{Body: document.InstanceOf(i)})
 }
 
-func stopInstance(c *request, _ *none) error {
+func stopInstance(c *web.Request, _ *web.None) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Stop(c.ctx, ref))
+	return acted(c, host.Stop(c.Context, ref))
 }
 
-func hibernateInstance(c *request, _ *none) error {
+func hibernateInstance(c *web.Request, _ *web.None) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Hibernate(c.ctx, ref))
+	return acted(c, host.Hibernate(c.Context, ref))
 }
 
 // acted answers a call without a body.
-func acted(c *request, err error) error {
+func acted(c *web.Request, err error) error {
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func attachInstance(c *request, body *document.AttachBody) error {
+func attachInstance(c *web.Request, body *document.AttachBody) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
@@ -145,14 +146,14 @@ func attachInstance(c *request, body *document.AttachBody) error {
 	if err := attach.Validate(); err != nil {
 		return err
 	}
-	a, err := host.Attach(c.ctx, ref, attach)
+	a, err := host.Attach(c.Context, ref, attach)
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	return c.answer(reply{body: document.AttachedOf(a)})
+	return c.Answer(web.Reply{Body: document.AttachedOf(a)})
 }
 
-func detachInstance(c *request, body *document.AttachmentBody) error {
+func detachInstance(c *web.Request, body *document.AttachmentBody) error {
 	host, ref, err := onInstance(c)
 	if err == nil {
 		err = agent.ValidID("attachment", body.Attachment)
@@ -160,51 +161,51 @@ func detachInstance(c *request, body *document.AttachmentBody) error {
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Detach(c.ctx, ref, body.Attachment))
+	return acted(c, host.Detach(c.Context, ref, body.Attachment))
 }
 
-func touchInstance(c *request, body *document.AttachmentBody) error {
+func touchInstance(c *web.Request, body *document.AttachmentBody) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	return acted(c, host.Touch(c.ctx, ref, body.Attachment))
+	return acted(c, host.Touch(c.Context, ref, body.Attachment))
 }
 
 // signalInstance sends a signal once, even if it is repeated with the same Idempotency-Key.
-func signalInstance(c *request, body *document.SignalBody) error {
+func signalInstance(c *web.Request, body *document.SignalBody) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	signal := agent.Signal{Request: c.request, Type: body.Type, Data: agent.JSON(body.Data), Cast: body.Cast}
+	signal := agent.Signal{Request: c.Request, Type: body.Type, Data: agent.JSON(body.Data), Cast: body.Cast}
 	if err := signal.Validate(); err != nil {
 		return err
 	}
-	r, err := host.Signal(c.ctx, ref, signal)
+	r, err := host.Signal(c.Context, ref, signal)
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	return c.answer(reply{body: document.SignalReplyOf(r)})
+	return c.Answer(web.Reply{Body: document.SignalReplyOf(r)})
 }
 
 // managerStats returns an error for a name without a manager: zeros would hide a wrong name.
-func managerStats(c *request, _ *none) error {
-	manager := c.id("manager")
-	if _, err := readNow[*agent.Manager](c, &agent.GetManager{Name: manager}); err != nil {
+func managerStats(c *web.Request, _ *web.None) error {
+	manager := c.ID("manager")
+	if _, err := web.ReadNow[*agent.Manager](c, &agent.GetManager{Name: manager}); err != nil {
 		return err
 	}
-	return stats(c, c.scope, manager)
+	return stats(c, c.Scope, manager)
 }
 
-func stats(c *request, scope, manager string) error {
+func stats(c *web.Request, scope, manager string) error {
 	host, err := instances(c)
 	if err != nil {
 		return err
 	}
-	stats, err := host.Stats(c.ctx, scope, manager)
+	stats, err := host.Stats(c.Context, scope, manager)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	return c.answer(reply{body: document.ManagerStatsOf(stats)})
+	return c.Answer(web.Reply{Body: document.ManagerStatsOf(stats)})
 }

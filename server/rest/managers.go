@@ -5,67 +5,68 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeManagers(f *api) {
+func routeManagers(f *web.API) {
 	const tag, one = "managers", "/v1/managers/{manager}"
-	register(f, route{
-		method: http.MethodPut, path: one, id: "put-manager", tag: tag, summary: "Set how the instances of one kind are kept",
-		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Manager{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: one, ID: "put-manager", Tag: tag, Summary: "Set how the instances of one kind are kept",
+		Effect: web.Writes, Condition: "if_revision", BodyNeeded: true, Creates: true, Answers: document.Manager{},
 	}, putManager)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-manager", tag: tag, summary: "Read a manager", effect: reads, answers: document.Manager{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-manager", Tag: tag, Summary: "Read a manager", Effect: web.Reads, Answers: document.Manager{},
 	}, getManager)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "delete-manager", tag: tag, summary: "Delete a manager; the stored data of its instances stays",
-		effect: writes, condition: "if_revision", query: []string{"if_revision"}, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "delete-manager", Tag: tag, Summary: "Delete a manager; the stored data of its instances stays",
+		Effect: web.Writes, Condition: "if_revision", Query: []string{"if_revision"}, Status: http.StatusNoContent,
 	}, deleteManager)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/managers", id: "list-managers", tag: tag, summary: "List managers in the order of their names",
-		effect: reads, query: orderedQuery, answers: document.List[document.Manager]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/managers", ID: "list-managers", Tag: tag, Summary: "List managers in the order of their names",
+		Effect: web.Reads, Query: web.OrderedQuery, Answers: document.List[document.Manager]{},
 	}, listManagers)
 }
 
-func putManager(c *request, body *document.ManagerBody) error {
-	op, err := body.ToOp(c.id("manager"))
+func putManager(c *web.Request, body *document.ManagerBody) error {
+	op, err := body.ToOp(c.ID("manager"))
 	if err != nil {
 		return err
 	}
-	op.IfRevision = c.conditioned(op.IfRevision)
-	result, err := c.commit(op)
+	op.IfRevision = c.Conditioned(op.IfRevision)
+	result, err := c.Commit(op)
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ManagerResult](result, 0)
+	done, err := web.ResultOf[*agent.ManagerResult](result, 0)
 	if err != nil {
 		return err
 	}
-	a := reply{revision: &done.Manager.Revision, body: document.ManagerOf(done.Manager)}
+	a := web.Reply{Revision: &done.Manager.Revision, Body: document.ManagerOf(done.Manager)}
 	if done.Manager.Revision == 1 {
-		a.location = location("managers", done.Manager.Name)
+		a.Location = web.PathOf("managers", done.Manager.Name)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func getManager(c *request, _ *none) error {
-	found, err := read[*agent.Manager](c, &agent.GetManager{Name: c.id("manager")})
+func getManager(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Manager](c, &agent.GetManager{Name: c.ID("manager")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Revision, body: document.ManagerOf(*found)})
+	return c.Answer(web.Reply{Revision: &found.Revision, Body: document.ManagerOf(*found)})
 }
 
-func deleteManager(c *request, _ *none) error {
-	if _, err := c.commit(&agent.DeleteManager{Name: c.id("manager"), IfRevision: c.conditioned(c.optional("if_revision"))}); err != nil {
+func deleteManager(c *web.Request, _ *web.None) error {
+	if _, err := c.Commit(&agent.DeleteManager{Name: c.ID("manager"), IfRevision: c.Conditioned(c.Optional("if_revision"))}); err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func listManagers(c *request, _ *none) error {
-	found, err := read[*agent.ManagerList](c, &agent.ListManagers{Page: c.page()})
+func listManagers(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.ManagerList](c, &agent.ListManagers{Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ManagerOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.ManagerOf)})
 }

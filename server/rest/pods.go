@@ -8,52 +8,53 @@ import (
 	"dormouse/agent"
 	"dormouse/api/document"
 	"dormouse/instance/pod"
+	"dormouse/server/rest/web"
 )
 
-func routePods(f *api) {
+func routePods(f *web.API) {
 	const tag, one = "pods", "/v1/pods/{manager}/{key}"
-	register(f, route{
-		method: http.MethodPost, path: one, id: "get-or-make-pod", tag: tag, summary: "Get or create a pod, and start its eager nodes",
-		effect: scoped, creates: true, answers: document.GotPod{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one, ID: "get-or-make-pod", Tag: tag, Summary: "Get or create a pod, and start its eager nodes",
+		Effect: web.Scoped, Creates: true, Answers: document.GotPod{},
 	}, getPod)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "look-at-pod", tag: tag, summary: "Read a pod as it is stored, without waking it",
-		effect: scoped, answers: document.StoredPod{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "look-at-pod", Tag: tag, Summary: "Read a pod as it is stored, without waking it",
+		Effect: web.Scoped, Answers: document.StoredPod{},
 	}, lookAtPod)
-	register(f, route{
-		method: http.MethodGet, path: one + "/nodes", id: "list-pod-nodes", tag: tag, summary: "Read the status of a pod's nodes, without waking any",
-		effect: scoped, answers: document.PodNodes{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/nodes", ID: "list-pod-nodes", Tag: tag, Summary: "Read the status of a pod's nodes, without waking any",
+		Effect: web.Scoped, Answers: document.PodNodes{},
 	}, podNodes)
-	register(f, route{
-		method: http.MethodGet, path: one + "/nodes/{name}", id: "get-pod-node", tag: tag, summary: "Read the status of one node of a pod",
-		effect: scoped, answers: pod.Snapshot{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/nodes/{name}", ID: "get-pod-node", Tag: tag, Summary: "Read the status of one node of a pod",
+		Effect: web.Scoped, Answers: pod.Snapshot{},
 	}, podNode)
-	register(f, route{
-		method: http.MethodPost, path: one + "/nodes/{name}/ensure", id: "ensure-pod-node", tag: tag, summary: "Start a node, after the nodes that it needs",
-		effect: scoped, answers: document.EnsuredNode{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/nodes/{name}/ensure", ID: "ensure-pod-node", Tag: tag, Summary: "Start a node, after the nodes that it needs",
+		Effect: web.Scoped, Answers: document.EnsuredNode{},
 	}, ensurePodNode)
-	register(f, route{
-		method: http.MethodPost, path: one + "/reconcile", id: "reconcile-pod", tag: tag, summary: "Start nodes, and adopt those that are awake",
-		effect: scoped, answers: pod.Reconciled{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/reconcile", ID: "reconcile-pod", Tag: tag, Summary: "Start nodes, and adopt those that are awake",
+		Effect: web.Scoped, Answers: pod.Reconciled{},
 	}, reconcilePod)
-	register(f, route{
-		method: http.MethodPost, path: one + "/mutate", id: "mutate-pod", tag: tag, summary: "Change the topology: it is stored first, then nodes stop and start",
-		effect: scoped, once: true, bodyNeeded: true, answers: document.Mutated{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/mutate", ID: "mutate-pod", Tag: tag, Summary: "Change the topology: it is stored first, then nodes stop and start",
+		Effect: web.Scoped, Once: true, BodyNeeded: true, Answers: document.Mutated{},
 	}, mutatePod)
-	register(f, route{
-		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-pod", tag: tag, summary: "Stop all nodes and the pod; returns what is stored, at one index",
-		effect: scoped, answers: pod.Rested{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/hibernate", ID: "hibernate-pod", Tag: tag, Summary: "Stop all nodes and the pod; returns what is stored, at one index",
+		Effect: web.Scoped, Answers: pod.Rested{},
 	}, hibernatePod)
-	register(f, route{
-		method: http.MethodPost, path: one + "/fork", id: "fork-pod", tag: tag, summary: "Fork a pod from what is stored, at one index",
-		effect: scoped, once: true, bodyNeeded: true, answers: pod.Forked{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/fork", ID: "fork-pod", Tag: tag, Summary: "Fork a pod from what is stored, at one index",
+		Effect: web.Scoped, Once: true, BodyNeeded: true, Answers: pod.Forked{},
 	}, forkPod)
 }
 
 // onPod returns the pod in the path, and the service to call it.
-func onPod(c *request) (pod.Pods, agent.InstanceRef, error) {
+func onPod(c *web.Request) (pod.Pods, agent.InstanceRef, error) {
 	host, ref, err := onInstance(c)
-	return pod.Pods{Instances: host, Service: c.api.service, Scope: c.scope}, ref, err
+	return pod.Pods{Instances: host, Service: c.API.Service, Scope: c.Scope}, ref, err
 }
 
 // reported returns the error of a pod's call that ended with a report: a problem with the report if
@@ -65,98 +66,98 @@ func reported(report any, err error) error {
 		if encoding != nil {
 			return encoding
 		}
-		return &reportError{error: err, report: raw}
+		return web.WithReport(err, raw)
 	default:
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
 }
 
-func getPod(c *request, body *document.OpenPodBody) error {
+func getPod(c *web.Request, body *document.OpenPodBody) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	got, err := pods.Get(c.ctx, ref, pod.Open{Topology: []byte(body.Topology), InitialState: []byte(body.InitialState)})
+	got, err := pods.Get(c.Context, ref, pod.Open{Topology: []byte(body.Topology), InitialState: []byte(body.InitialState)})
 	if err != nil {
 		return reported(got.Report, err)
 	}
-	a := reply{body: document.GotPodOf(ref, got)}
+	a := web.Reply{Body: document.GotPodOf(ref, got)}
 	if got.Created {
-		a.location = location("pods", ref.Manager, ref.Key)
+		a.Location = web.PathOf("pods", ref.Manager, ref.Key)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func lookAtPod(c *request, _ *none) error {
+func lookAtPod(c *web.Request, _ *web.None) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	view, err := pods.Lookup(c.ctx, ref)
+	view, err := pods.Lookup(c.Context, ref)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
 	stored, err := document.StoredPodOf(ref, view)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: stored})
+	return c.Answer(web.Reply{Body: stored})
 }
 
-func podNodes(c *request, _ *none) error {
+func podNodes(c *web.Request, _ *web.None) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	shots, err := pods.Nodes(c.ctx, ref)
+	shots, err := pods.Nodes(c.Context, ref)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	return c.answer(reply{body: document.PodNodes{Items: shots}})
+	return c.Answer(web.Reply{Body: document.PodNodes{Items: shots}})
 }
 
-func podNode(c *request, _ *none) error {
+func podNode(c *web.Request, _ *web.None) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	shot, err := pods.Node(c.ctx, ref, c.id("name"))
+	shot, err := pods.Node(c.Context, ref, c.ID("name"))
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	return c.answer(reply{body: shot})
+	return c.Answer(web.Reply{Body: shot})
 }
 
-func ensurePodNode(c *request, body *document.EnsureBody) error {
+func ensurePodNode(c *web.Request, body *document.EnsureBody) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	shot, report, err := pods.Ensure(c.ctx, ref, c.id("name"), agent.JSON(body.InitialState))
+	shot, report, err := pods.Ensure(c.Context, ref, c.ID("name"), agent.JSON(body.InitialState))
 	if err != nil {
 		return reported(report, err)
 	}
-	return c.answer(reply{body: document.EnsuredNode{Node: shot, Report: report}})
+	return c.Answer(web.Reply{Body: document.EnsuredNode{Node: shot, Report: report}})
 }
 
-func reconcilePod(c *request, body *document.ReconcileBody) error {
+func reconcilePod(c *web.Request, body *document.ReconcileBody) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	report, err := pods.Reconcile(c.ctx, ref, body.Nodes...)
+	report, err := pods.Reconcile(c.Context, ref, body.Nodes...)
 	if err != nil {
 		return reported(report, err)
 	}
-	return c.answer(reply{body: report})
+	return c.Answer(web.Reply{Body: report})
 }
 
-func mutatePod(c *request, body *document.MutateBody) error {
+func mutatePod(c *web.Request, body *document.MutateBody) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	report, err := pods.Mutate(c.ctx, ref, agent.JSON(body.Ops.JSON), c.request)
+	report, err := pods.Mutate(c.Context, ref, agent.JSON(body.Ops.JSON), c.Request)
 	if err != nil {
 		return reported(report, err)
 	}
@@ -164,29 +165,29 @@ func mutatePod(c *request, body *document.MutateBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: out})
+	return c.Answer(web.Reply{Body: out})
 }
 
-func hibernatePod(c *request, _ *none) error {
+func hibernatePod(c *web.Request, _ *web.None) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	rested, err := pods.Hibernate(c.ctx, ref)
+	rested, err := pods.Hibernate(c.Context, ref)
 	if err != nil {
 		return reported(rested, err)
 	}
-	return c.answer(reply{body: rested})
+	return c.Answer(web.Reply{Body: rested})
 }
 
-func forkPod(c *request, body *document.ForkPodBody) error {
+func forkPod(c *web.Request, body *document.ForkPodBody) error {
 	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
-	forked, err := pods.Fork(c.ctx, ref, body.Key, c.request)
+	forked, err := pods.Fork(c.Context, ref, body.Key, c.Request)
 	if err != nil {
-		return writeOutcome(err)
+		return web.WriteOutcome(err)
 	}
-	return c.answer(reply{body: forked})
+	return c.Answer(web.Reply{Body: forked})
 }

@@ -4,22 +4,23 @@ import (
 	"net/http"
 
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeReads(f *api) {
-	register(f, route{
-		method: http.MethodPost, path: "/v1/reads", id: "read", tag: "commits",
-		summary: "Answer several reads at one index",
-		effect:  reads, bodyNeeded: true, numbered: true, answers: document.Answered{},
+func routeReads(f *web.API) {
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: "/v1/reads", ID: "read", Tag: "commits",
+		Summary: "Answer several reads at one index",
+		Effect:  web.Reads, BodyNeeded: true, Numbered: true, Answers: document.Answered{},
 	}, readSeveral)
 }
 
-func readSeveral(c *request, body *document.ReadsBody) error {
+func readSeveral(c *web.Request, body *document.ReadsBody) error {
 	asked, err := body.ToReads()
 	if err != nil {
 		return err
 	}
-	answers, err := c.readAll(asked...)
+	answers, err := c.ReadAll(asked...)
 	if err != nil {
 		return err
 	}
@@ -27,5 +28,5 @@ func readSeveral(c *request, body *document.ReadsBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: out})
+	return c.Answer(web.Reply{Body: out})
 }

@@ -3,11 +3,12 @@ package rest
 import (
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func recall(c *request, body *document.RecallBody) error {
+func recall(c *web.Request, body *document.RecallBody) error {
 	asked := body.ToRead()
-	answers, err := c.readAll(asked)
+	answers, err := c.ReadAll(asked)
 	if err != nil {
 		return err
 	}
@@ -20,5 +21,5 @@ func recall(c *request, body *document.RecallBody) error {
 	}
 	out := document.RecalledOf(found)
 	out.Index = answers.Index
-	return c.answer(reply{body: out})
+	return c.Answer(web.Reply{Body: out})
 }

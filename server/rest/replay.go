@@ -6,22 +6,23 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/replay"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeReplay(f *api) {
-	register(f, route{
-		method: http.MethodGet, path: "/v1/sessions/{id}/replay", id: "replay-session", tag: "sessions",
-		summary: "Read the history of a session as one timeline; nothing is executed",
-		effect:  reads, query: []string{"tail"}, answers: document.Replayed{},
+func routeReplay(f *web.API) {
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/sessions/{id}/replay", ID: "replay-session", Tag: "sessions",
+		Summary: "Read the history of a session as one timeline; nothing is executed",
+		Effect:  web.Reads, Query: []string{"tail"}, Answers: document.Replayed{},
 	}, replaySession)
 }
 
 // replaySession answers with several reads: a concurrent write may be visible in one part and not
 // in another.
-func replaySession(c *request, _ *none) error {
-	told, err := replay.Read(c.readAll, c.id("id"), c.number("tail"), agent.ReadBytesMax)
+func replaySession(c *web.Request, _ *web.None) error {
+	told, err := replay.Read(c.ReadAll, c.ID("id"), c.Number("tail"), agent.ReadBytesMax)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &told.Session.Revision, body: document.ReplayedOf(told)})
+	return c.Answer(web.Reply{Revision: &told.Session.Revision, Body: document.ReplayedOf(told)})
 }

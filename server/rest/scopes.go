@@ -5,94 +5,95 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeScopes(f *api) {
+func routeScopes(f *web.API) {
 	const tag, one = "scopes", "/v1/scopes/{scope}"
-	register(f, route{
-		method: http.MethodGet, path: "/v1/scopes", id: "list-scopes", tag: tag, summary: "List all scopes",
-		effect: reads, query: orderedQuery, answers: document.List[document.Scope]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/scopes", ID: "list-scopes", Tag: tag, Summary: "List all scopes",
+		Effect: web.Reads, Query: web.OrderedQuery, Answers: document.List[document.Scope]{},
 	}, listScopes)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-scope", tag: tag, summary: "Read a scope",
-		effect: reads, answers: document.Scope{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-scope", Tag: tag, Summary: "Read a scope",
+		Effect: web.Reads, Answers: document.Scope{},
 	}, getScope)
-	register(f, route{
-		method: http.MethodPut, path: one, id: "put-scope", tag: tag, summary: "Set a scope's policy; creates the scope if it does not exist",
-		effect: writes, bodyNeeded: true, creates: true, answers: document.Scope{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: one, ID: "put-scope", Tag: tag, Summary: "Set a scope's policy; creates the scope if it does not exist",
+		Effect: web.Writes, BodyNeeded: true, Creates: true, Answers: document.Scope{},
 	}, putScope)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/default-policy", id: "get-default-policy", tag: tag,
-		summary: "Read the policy of scopes that have none of their own", effect: reads, answers: document.PolicyBody{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/default-policy", ID: "get-default-policy", Tag: tag,
+		Summary: "Read the policy of scopes that have none of their own", Effect: web.Reads, Answers: document.PolicyBody{},
 	}, getDefaultPolicy)
-	register(f, route{
-		method: http.MethodPut, path: "/v1/default-policy", id: "put-default-policy", tag: tag,
-		summary: "Set the policy of scopes that have none of their own", effect: writes, bodyNeeded: true, answers: document.PolicyBody{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: "/v1/default-policy", ID: "put-default-policy", Tag: tag,
+		Summary: "Set the policy of scopes that have none of their own", Effect: web.Writes, BodyNeeded: true, Answers: document.PolicyBody{},
 	}, putDefaultPolicy)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "delete-scope", tag: tag, summary: "Delete a scope with all its data",
-		effect: writes, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "delete-scope", Tag: tag, Summary: "Delete a scope with all its data",
+		Effect: web.Writes, Status: http.StatusNoContent,
 	}, deleteScope)
 }
 
-func listScopes(c *request, _ *none) error {
-	found, err := read[*agent.ScopeList](c, &agent.ListScopes{Page: c.page()})
+func listScopes(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.ScopeList](c, &agent.ListScopes{Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ScopeOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.ScopeOf)})
 }
 
-func getScope(c *request, _ *none) error {
-	c.scope = c.id("scope")
-	found, err := read[*agent.Scope](c, &agent.GetScope{})
+func getScope(c *web.Request, _ *web.None) error {
+	c.Scope = c.ID("scope")
+	found, err := web.Read[*agent.Scope](c, &agent.GetScope{})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ScopeOf(*found)})
+	return c.Answer(web.Reply{Body: document.ScopeOf(*found)})
 }
 
-func putScope(c *request, body *document.ScopePolicyBody) error {
-	c.scope = c.id("scope")
-	result, err := c.commit(body.Op())
+func putScope(c *web.Request, body *document.ScopePolicyBody) error {
+	c.Scope = c.ID("scope")
+	result, err := c.Commit(body.Op())
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ScopeResult](result, 0)
+	done, err := web.ResultOf[*agent.ScopeResult](result, 0)
 	if err != nil {
 		return err
 	}
-	a := reply{body: document.ScopeOf(done.Scope)}
+	a := web.Reply{Body: document.ScopeOf(done.Scope)}
 	if done.Scope.CreatedAt == result.Time {
-		a.location = location("scopes", done.Scope.Name)
+		a.Location = web.PathOf("scopes", done.Scope.Name)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
-func getDefaultPolicy(c *request, _ *none) error {
-	found, err := read[*agent.Scope](c, &agent.GetScope{Default: true})
+func getDefaultPolicy(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Scope](c, &agent.GetScope{Default: true})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.PolicyBody(found.Policy)})
+	return c.Answer(web.Reply{Body: document.PolicyBody(found.Policy)})
 }
 
-func putDefaultPolicy(c *request, body *document.PolicyBody) error {
-	result, err := c.commit(&agent.PutScope{Default: true, Policy: body.ToAgent()})
+func putDefaultPolicy(c *web.Request, body *document.PolicyBody) error {
+	result, err := c.Commit(&agent.PutScope{Default: true, Policy: body.ToAgent()})
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ScopeResult](result, 0)
+	done, err := web.ResultOf[*agent.ScopeResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.PolicyBody(done.Scope.Policy)})
+	return c.Answer(web.Reply{Body: document.PolicyBody(done.Scope.Policy)})
 }
 
-func deleteScope(c *request, _ *none) error {
-	c.scope = c.id("scope")
-	if _, err := c.commit(&agent.DeleteScope{}); err != nil {
+func deleteScope(c *web.Request, _ *web.None) error {
+	c.Scope = c.ID("scope")
+	if _, err := c.Commit(&agent.DeleteScope{}); err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }

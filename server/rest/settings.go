@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
 // Records of one page of the audit log.
@@ -13,64 +14,64 @@ const (
 	auditLimitMax     = 1000
 )
 
-func routeNode(f *api) {
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/settings", id: "get-settings", tag: "cluster",
-		summary: "The settings in force of this node", answers: document.Settings{},
-		detail: "Secrets are in files, and not in settings.",
+func routeNode(f *web.API) {
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/settings", ID: "get-settings", Tag: "cluster",
+		Summary: "The settings in force of this node", Answers: document.Settings{},
+		Detail: "Secrets are in files, and not in settings.",
 	}, callSettings)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/audit", id: "list-audit-records", tag: "cluster", query: []string{"before_seq", "limit"},
-		summary: "The newest records of this node's audit log", answers: document.AuditRecords{},
-		detail: "Each node records the calls that it served. The hash chain is not checked: dormctl audit verify does.",
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/audit", ID: "list-audit-records", Tag: "cluster", Query: []string{"before_seq", "limit"},
+		Summary: "The newest records of this node's audit log", Answers: document.AuditRecords{},
+		Detail: "Each node records the calls that it served. The hash chain is not checked: dormctl audit verify does.",
 	}, callAudit)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/log", id: "get-log", tag: "cluster",
-		summary: "The last lines of this node's log, at most 512 KiB", media: "text/plain",
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/log", ID: "get-log", Tag: "cluster",
+		Summary: "The last lines of this node's log, at most 512 KiB", Media: "text/plain",
 	}, callLog)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/state-sum", id: "get-state-sum", tag: "cluster",
-		summary: "A hash of all rows of this node, and of the rows of each kind", answers: document.StateSum{},
-		detail: "Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis.",
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/state-sum", ID: "get-state-sum", Tag: "cluster",
+		Summary: "A hash of all rows of this node, and of the rows of each kind", Answers: document.StateSum{},
+		Detail: "Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis.",
 	}, callStateSum)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/slow-calls", id: "list-slow-calls", tag: "cluster",
-		summary: "The last slow calls of this node, newest first, at most 128", answers: document.SlowCalls{},
-		detail: "A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed.",
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/slow-calls", ID: "list-slow-calls", Tag: "cluster",
+		Summary: "The last slow calls of this node, newest first, at most 128", Answers: document.SlowCalls{},
+		Detail: "A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed.",
 	}, callSlowCalls)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/cluster/profile", id: "get-profile", tag: "cluster", query: []string{"profile", "seconds"},
-		summary: "A profile of this node's process, in the format of pprof", media: "application/octet-stream",
-		detail: "A CPU profile takes some seconds, 5 if absent, and one is taken at a time.",
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/cluster/profile", ID: "get-profile", Tag: "cluster", Query: []string{"profile", "seconds"},
+		Summary: "A profile of this node's process, in the format of pprof", Media: "application/octet-stream",
+		Detail: "A CPU profile takes some seconds, 5 if absent, and one is taken at a time.",
 	}, callProfile)
 }
 
-func callLog(c *request, _ *none) error {
-	if c.api.options.Log == nil {
+func callLog(c *web.Request, _ *web.None) error {
+	if c.API.Options.Log == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node keeps no log in memory")
 	}
-	c.sendBytes("text/plain; charset=utf-8", c.api.options.Log())
+	c.SendBytes("text/plain; charset=utf-8", c.API.Options.Log())
 	return nil
 }
 
-func callStateSum(c *request, _ *none) error {
-	if c.api.options.StateSum == nil {
+func callStateSum(c *web.Request, _ *web.None) error {
+	if c.API.Options.StateSum == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node has no state to hash")
 	}
-	sum, err := c.api.options.StateSum(c.ctx)
+	sum, err := c.API.Options.StateSum(c.Context)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	c.at(sum.Index)
-	return c.answer(reply{body: sum})
+	c.At(sum.Index)
+	return c.Answer(web.Reply{Body: sum})
 }
 
-func callSlowCalls(c *request, _ *none) error {
+func callSlowCalls(c *web.Request, _ *web.None) error {
 	calls := []document.SlowCall{}
-	if c.api.options.SlowCalls != nil {
-		calls = append(calls, c.api.options.SlowCalls()...)
+	if c.API.Options.SlowCalls != nil {
+		calls = append(calls, c.API.Options.SlowCalls()...)
 	}
-	return c.answer(reply{body: document.SlowCalls{Node: c.api.options.Node, Calls: calls}})
+	return c.Answer(web.Reply{Body: document.SlowCalls{Node: c.API.Options.Node, Calls: calls}})
 }
 
 // Seconds of a CPU profile.
@@ -79,15 +80,15 @@ const (
 	profileSecondsMax     = 60
 )
 
-func callProfile(c *request, _ *none) error {
-	seconds := c.number("seconds")
+func callProfile(c *web.Request, _ *web.None) error {
+	seconds := c.Number("seconds")
 	if seconds == 0 {
 		seconds = profileSecondsDefault
 	}
 	if seconds > profileSecondsMax {
 		return agent.Invalid("seconds", "seconds = %d is above %d", seconds, profileSecondsMax)
 	}
-	kind := c.text("profile")
+	kind := c.Text("profile")
 	switch kind {
 	case "":
 		kind = "heap"
@@ -95,45 +96,45 @@ func callProfile(c *request, _ *none) error {
 	default:
 		return agent.Invalid("profile", "profile is %q, and should be heap, goroutine or cpu", kind)
 	}
-	if c.api.options.Profile == nil {
+	if c.API.Options.Profile == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node takes no profiles")
 	}
-	body, err := c.api.options.Profile(c.ctx, kind, seconds)
+	body, err := c.API.Options.Profile(c.Context, kind, seconds)
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	c.sendBytes("application/octet-stream", body)
+	c.SendBytes("application/octet-stream", body)
 	return nil
 }
 
-func callSettings(c *request, _ *none) error {
-	if c.api.options.Settings == nil {
+func callSettings(c *web.Request, _ *web.None) error {
+	if c.API.Options.Settings == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node does not tell its settings")
 	}
-	return c.answer(reply{body: document.Settings{Node: c.api.options.Node, Settings: c.api.options.Settings()}})
+	return c.Answer(web.Reply{Body: document.Settings{Node: c.API.Options.Node, Settings: c.API.Options.Settings()}})
 }
 
-func callAudit(c *request, _ *none) error {
-	before, limit := c.number("before_seq"), c.number("limit")
+func callAudit(c *web.Request, _ *web.None) error {
+	before, limit := c.Number("before_seq"), c.Number("limit")
 	if limit == 0 {
 		limit = auditLimitDefault
 	}
 	if limit > auditLimitMax {
 		return agent.Invalid("limit", "limit = %d is above %d", limit, auditLimitMax)
 	}
-	if c.api.options.AuditLog == nil {
+	if c.API.Options.AuditLog == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node keeps no audit log: see audit.enabled")
 	}
-	records, next, err := c.api.options.AuditLog(before, int(limit))
+	records, next, err := c.API.Options.AuditLog(before, int(limit))
 	if err != nil {
-		return readOutcome(err)
+		return web.ReadOutcome(err)
 	}
-	out := document.AuditRecords{Node: c.api.options.Node, Records: make([]document.JSON, len(records))}
+	out := document.AuditRecords{Node: c.API.Options.Node, Records: make([]document.JSON, len(records))}
 	for i, record := range records {
 		out.Records[i] = document.JSON(record)
 	}
 	if next != 0 {
 		out.Next = &next
 	}
-	return c.answer(reply{body: out})
+	return c.Answer(web.Reply{Body: out})
 }

@@ -8,37 +8,38 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeThreads(f *api) {
+func routeThreads(f *web.API) {
 	const tag, all, one = "threads", "/v1/threads", "/v1/threads/{id}"
-	register(f, route{
-		method: http.MethodPost, path: all, id: "create-thread", tag: tag, summary: "Create a thread with a generated id",
-		effect: writes, status: http.StatusCreated, creates: true, answers: document.ThreadStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: all, ID: "create-thread", Tag: tag, Summary: "Create a thread with a generated id",
+		Effect: web.Writes, Status: http.StatusCreated, Creates: true, Answers: document.ThreadStamp{},
 	}, createThread)
-	register(f, route{
-		method: http.MethodGet, path: all, id: "list-threads", tag: tag, summary: "List threads in id order",
-		effect: reads, query: rowsQuery, answers: document.List[document.Thread]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: all, ID: "list-threads", Tag: tag, Summary: "List threads in id order",
+		Effect: web.Reads, Query: web.RowsQuery, Answers: document.List[document.Thread]{},
 	}, listThreads)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-thread", tag: tag, summary: "Read a thread's meta",
-		effect: reads, answers: document.Thread{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-thread", Tag: tag, Summary: "Read a thread's meta",
+		Effect: web.Reads, Answers: document.Thread{},
 	}, getThread)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "delete-thread", tag: tag, summary: "Delete a thread",
-		effect: writes, query: []string{"seal_ms", "if_incarnation"}, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "delete-thread", Tag: tag, Summary: "Delete a thread",
+		Effect: web.Writes, Query: []string{"seal_ms", "if_incarnation"}, Status: http.StatusNoContent,
 	}, deleteThread)
-	register(f, route{
-		method: http.MethodPost, path: one + "/compact", id: "compact-thread", tag: tag, summary: "Remove the entries below a seq; rev and head stay",
-		effect: writes, bodyNeeded: true, answers: document.Compacted{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/compact", ID: "compact-thread", Tag: tag, Summary: "Remove the entries below a seq; rev and head stay",
+		Effect: web.Writes, BodyNeeded: true, Answers: document.Compacted{},
 	}, compactThread)
-	register(f, route{
-		method: http.MethodPost, path: one + "/fork", id: "fork-thread", tag: tag, summary: "Fork a thread; the fork shares its entries",
-		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Thread{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: one + "/fork", ID: "fork-thread", Tag: tag, Summary: "Fork a thread; the fork shares its entries",
+		Effect: web.Writes, BodyNeeded: true, Status: http.StatusCreated, Creates: true, Answers: document.Thread{},
 	}, forkThread)
-	register(f, route{
-		method: http.MethodGet, path: one + "/verify", id: "verify-thread", tag: tag, summary: "Recompute the chain against the stored head",
-		effect: reads, answers: document.Verified{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one + "/verify", ID: "verify-thread", Tag: tag, Summary: "Recompute the chain against the stored head",
+		Effect: web.Reads, Answers: document.Verified{},
 	}, verifyThread)
 }
 
@@ -47,10 +48,10 @@ var threadIDs = uuid.MustParse("6b8a2f5c-3f1e-4d55-9a6c-6f3f1f0f7c11")
 
 // newID generates an id. A retry with an idempotency key must be the same commit, so then the id is
 // derived from the key, within a namespace.
-func newID(c *request, prefix string, space uuid.UUID) (string, error) {
-	if c.idemKey != "" {
-		scope := cmp.Or(c.scope, agent.DefaultScope)
-		return prefix + uuid.NewSHA1(space, []byte(scope+"\x00"+c.idemKey)).String(), nil
+func newID(c *web.Request, prefix string, space uuid.UUID) (string, error) {
+	if c.IdemKey != "" {
+		scope := cmp.Or(c.Scope, agent.DefaultScope)
+		return prefix + uuid.NewSHA1(space, []byte(scope+"\x00"+c.IdemKey)).String(), nil
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -59,12 +60,12 @@ func newID(c *request, prefix string, space uuid.UUID) (string, error) {
 	return prefix + id.String(), nil
 }
 
-func createThread(c *request, body *document.NewThreadBody) error {
+func createThread(c *web.Request, body *document.NewThreadBody) error {
 	id, err := newID(c, "thread_", threadIDs)
 	if err != nil {
 		return err
 	}
-	result, err := c.commit(&agent.AppendThread{
+	result, err := c.Commit(&agent.AppendThread{
 		Thread:      id,
 		Entries:     body.Entries.ToAgent(),
 		ExpectedRev: new(uint64), // a key that is reused after its window must not append
@@ -73,70 +74,70 @@ func createThread(c *request, body *document.NewThreadBody) error {
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ThreadResult](result, 0)
+	done, err := web.ResultOf[*agent.ThreadResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", id), body: document.ThreadStampOf(done)})
+	return c.Answer(web.Reply{Revision: &done.Thread.Rev, Location: web.PathOf("threads", id), Body: document.ThreadStampOf(done)})
 }
 
-func listThreads(c *request, _ *none) error {
-	found, err := read[*agent.ThreadList](c, &agent.ListThreads{Page: c.page()})
+func listThreads(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.ThreadList](c, &agent.ListThreads{Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ThreadOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.ThreadOf)})
 }
 
-func getThread(c *request, _ *none) error {
-	found, err := read[*agent.Thread](c, &agent.GetThread{Thread: c.id("id")})
+func getThread(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Thread](c, &agent.GetThread{Thread: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &found.Rev, body: document.ThreadOf(*found)})
+	return c.Answer(web.Reply{Revision: &found.Rev, Body: document.ThreadOf(*found)})
 }
 
-func deleteThread(c *request, _ *none) error {
-	_, err := c.commit(&agent.DeleteThread{
-		Thread:        c.id("id"),
-		IfIncarnation: c.number("if_incarnation"),
-		Seal:          c.duration("seal_ms"),
+func deleteThread(c *web.Request, _ *web.None) error {
+	_, err := c.Commit(&agent.DeleteThread{
+		Thread:        c.ID("id"),
+		IfIncarnation: c.Number("if_incarnation"),
+		Seal:          c.Duration("seal_ms"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func compactThread(c *request, body *document.CompactBody) error {
-	result, err := c.commit(body.ToOp(c.id("id")))
+func compactThread(c *web.Request, body *document.CompactBody) error {
+	result, err := c.Commit(body.ToOp(c.ID("id")))
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ThreadResult](result, 0)
+	done, err := web.ResultOf[*agent.ThreadResult](result, 0)
 	if err != nil {
 		return err
 	}
 	t := done.Thread
-	return c.answer(reply{revision: &t.Rev, body: document.CompactedOf(t)})
+	return c.Answer(web.Reply{Revision: &t.Rev, Body: document.CompactedOf(t)})
 }
 
-func forkThread(c *request, body *document.ForkBody) error {
-	result, err := c.commit(body.ToOp(c.id("id")))
+func forkThread(c *web.Request, body *document.ForkBody) error {
+	result, err := c.Commit(body.ToOp(c.ID("id")))
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.ThreadResult](result, 0)
+	done, err := web.ResultOf[*agent.ThreadResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", done.Thread.ID), body: document.ThreadOf(done.Thread)})
+	return c.Answer(web.Reply{Revision: &done.Thread.Rev, Location: web.PathOf("threads", done.Thread.ID), Body: document.ThreadOf(done.Thread)})
 }
 
-func verifyThread(c *request, _ *none) error {
-	found, err := read[*agent.Verified](c, &agent.VerifyThread{Thread: c.id("id")})
+func verifyThread(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Verified](c, &agent.VerifyThread{Thread: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.VerifiedOf(found)})
+	return c.Answer(web.Reply{Body: document.VerifiedOf(found)})
 }

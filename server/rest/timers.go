@@ -5,64 +5,65 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeTimers(f *api) {
+func routeTimers(f *web.API) {
 	const tag, all = "timers", "/v1/managers/{manager}/instances/{key}/timers"
-	register(f, route{
-		method: http.MethodPut, path: all + "/{timer}", id: "put-timer", tag: tag, summary: "Set a timer of an instance; replaces the one with that id",
-		effect: writes, bodyNeeded: true, answers: document.Timer{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: all + "/{timer}", ID: "put-timer", Tag: tag, Summary: "Set a timer of an instance; replaces the one with that id",
+		Effect: web.Writes, BodyNeeded: true, Answers: document.Timer{},
 	}, putTimer)
-	register(f, route{
-		method: http.MethodGet, path: all + "/{timer}", id: "get-timer", tag: tag, summary: "Read a timer",
-		effect: reads, answers: document.Timer{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: all + "/{timer}", ID: "get-timer", Tag: tag, Summary: "Read a timer",
+		Effect: web.Reads, Answers: document.Timer{},
 	}, getTimer)
-	register(f, route{
-		method: http.MethodDelete, path: all + "/{timer}", id: "delete-timer", tag: tag, summary: "Cancel a timer",
-		effect: writes, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: all + "/{timer}", ID: "delete-timer", Tag: tag, Summary: "Cancel a timer",
+		Effect: web.Writes, Status: http.StatusNoContent,
 	}, deleteTimer)
-	register(f, route{
-		method: http.MethodGet, path: all, id: "list-timers", tag: tag, summary: "List an instance's timers, in id order",
-		effect: reads, query: listQuery, answers: document.List[document.Timer]{},
-	}, func(c *request, _ *none) error { return listTimers(c, c.id("key")) })
-	register(f, route{
-		method: http.MethodGet, path: "/v1/managers/{manager}/timers", id: "list-all-timers", tag: tag,
-		summary: "List the timers of all of a manager's instances, in key order; prefix filters keys",
-		effect:  reads, query: listQuery, answers: document.List[document.Timer]{},
-	}, func(c *request, _ *none) error { return listTimers(c, "") })
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: all, ID: "list-timers", Tag: tag, Summary: "List an instance's timers, in id order",
+		Effect: web.Reads, Query: web.ListQuery, Answers: document.List[document.Timer]{},
+	}, func(c *web.Request, _ *web.None) error { return listTimers(c, c.ID("key")) })
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/managers/{manager}/timers", ID: "list-all-timers", Tag: tag,
+		Summary: "List the timers of all of a manager's instances, in key order; prefix filters keys",
+		Effect:  web.Reads, Query: web.ListQuery, Answers: document.List[document.Timer]{},
+	}, func(c *web.Request, _ *web.None) error { return listTimers(c, "") })
 }
 
-func putTimer(c *request, body *document.TimerBody) error {
-	result, err := c.commit(&agent.PutTimer{Timer: body.ToAgent(c.id("manager"), c.id("key"), c.id("timer"))})
+func putTimer(c *web.Request, body *document.TimerBody) error {
+	result, err := c.Commit(&agent.PutTimer{Timer: body.ToAgent(c.ID("manager"), c.ID("key"), c.ID("timer"))})
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.TimerResult](result, 0)
+	done, err := web.ResultOf[*agent.TimerResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.TimerOf(done.Timer)})
+	return c.Answer(web.Reply{Body: document.TimerOf(done.Timer)})
 }
 
-func getTimer(c *request, _ *none) error {
-	found, err := read[*agent.Timer](c, &agent.GetTimer{Manager: c.id("manager"), Key: c.id("key"), ID: c.id("timer")})
+func getTimer(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Timer](c, &agent.GetTimer{Manager: c.ID("manager"), Key: c.ID("key"), ID: c.ID("timer")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.TimerOf(*found)})
+	return c.Answer(web.Reply{Body: document.TimerOf(*found)})
 }
 
-func deleteTimer(c *request, _ *none) error {
-	if _, err := c.commit(&agent.DeleteTimer{Manager: c.id("manager"), Key: c.id("key"), ID: c.id("timer")}); err != nil {
+func deleteTimer(c *web.Request, _ *web.None) error {
+	if _, err := c.Commit(&agent.DeleteTimer{Manager: c.ID("manager"), Key: c.ID("key"), ID: c.ID("timer")}); err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func listTimers(c *request, key string) error {
-	found, err := read[*agent.TimerList](c, &agent.ListTimers{Manager: c.id("manager"), Key: key, Page: c.page()})
+func listTimers(c *web.Request, key string) error {
+	found, err := web.Read[*agent.TimerList](c, &agent.ListTimers{Manager: c.ID("manager"), Key: key, Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.TimerOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.TimerOf)})
 }

@@ -7,37 +7,38 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeTokens(f *api) {
+func routeTokens(f *web.API) {
 	const tag, all, one = "tokens", "/v1/tokens", "/v1/tokens/{id}"
-	register(f, route{
-		method: http.MethodPost, path: all, id: "create-token", tag: tag, summary: "Create a token; its secret is shown once",
-		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.CreatedToken{},
+	web.Register(f, web.Route{
+		Method: http.MethodPost, Path: all, ID: "create-token", Tag: tag, Summary: "Create a token; its secret is shown once",
+		Effect: web.Writes, BodyNeeded: true, Status: http.StatusCreated, Creates: true, Answers: document.CreatedToken{},
 	}, createToken)
-	register(f, route{
-		method: http.MethodGet, path: all, id: "list-tokens", tag: tag, summary: "List tokens, without their secrets",
-		effect: reads, query: orderedQuery, answers: document.List[document.Token]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: all, ID: "list-tokens", Tag: tag, Summary: "List tokens, without their secrets",
+		Effect: web.Reads, Query: web.OrderedQuery, Answers: document.List[document.Token]{},
 	}, listTokens)
-	register(f, route{
-		method: http.MethodGet, path: one, id: "get-token", tag: tag, summary: "Read a token, without its secret",
-		effect: reads, answers: document.Token{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: one, ID: "get-token", Tag: tag, Summary: "Read a token, without its secret",
+		Effect: web.Reads, Answers: document.Token{},
 	}, getToken)
-	register(f, route{
-		method: http.MethodDelete, path: one, id: "revoke-token", tag: tag, summary: "Revoke a token, as of the index of the answer",
-		effect: writes, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: one, ID: "revoke-token", Tag: tag, Summary: "Revoke a token, as of the index of the answer",
+		Effect: web.Writes, Status: http.StatusNoContent,
 	}, revokeToken)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/whoami", id: "whoami", tag: tag, summary: "The caller's principal and grants", answers: document.Principal{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/whoami", ID: "whoami", Tag: tag, Summary: "The caller's principal and grants", Answers: document.Principal{},
 	}, whoAmI)
 }
 
 // createToken makes the secret unless the caller sent a hash. A retry with an Idempotency-Key would
 // make another secret, so it needs a hash.
-func createToken(c *request, body *document.TokenBody) error {
+func createToken(c *web.Request, body *document.TokenBody) error {
 	secret := ""
 	if body.Hash == "" {
-		if c.idemKey != "" {
+		if c.IdemKey != "" {
 			return agent.Invalid("hash", "hash is missing: with an Idempotency-Key make the secret yourself, and send its hash")
 		}
 		secret = access.NewSecret()
@@ -46,49 +47,49 @@ func createToken(c *request, body *document.TokenBody) error {
 	if err != nil {
 		return err
 	}
-	result, err := c.commit(op)
+	result, err := c.Commit(op)
 	if err != nil {
 		return err
 	}
-	done, err := resultOf[*agent.TokenResult](result, 0)
+	done, err := web.ResultOf[*agent.TokenResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{
-		body:     document.CreatedToken{Token: document.TokenOf(done.Token), Secret: secret},
-		location: location("tokens", done.Token.ID),
+	return c.Answer(web.Reply{
+		Body:     document.CreatedToken{Token: document.TokenOf(done.Token), Secret: secret},
+		Location: web.PathOf("tokens", done.Token.ID),
 	})
 }
 
-func listTokens(c *request, _ *none) error {
-	found, err := read[*agent.TokenList](c, &agent.ListTokens{Page: c.page()})
+func listTokens(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.TokenList](c, &agent.ListTokens{Page: c.Page()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.TokenOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.TokenOf)})
 }
 
-func getToken(c *request, _ *none) error {
-	found, err := read[*agent.Token](c, &agent.GetToken{ID: c.id("id")})
+func getToken(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.Token](c, &agent.GetToken{ID: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.TokenOf(*found)})
+	return c.Answer(web.Reply{Body: document.TokenOf(*found)})
 }
 
-func revokeToken(c *request, _ *none) error {
-	if _, err := c.commit(&agent.RevokeToken{ID: c.id("id")}); err != nil {
+func revokeToken(c *web.Request, _ *web.None) error {
+	if _, err := c.Commit(&agent.RevokeToken{ID: c.ID("id")}); err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func whoAmI(c *request, _ *none) error {
+func whoAmI(c *web.Request, _ *web.None) error {
 	out := document.Principal{Grants: []document.Grant{}, Auth: layout.AuthOff}
-	if p := access.From(c.ctx); p != nil {
+	if p := access.From(c.Context); p != nil {
 		out = document.Principal{
 			Principal: p.Name, Grants: document.GrantsOf(p.Grants), TokenID: p.TokenID, Source: string(p.Source), Auth: layout.AuthTokens,
 		}
 	}
-	return c.answer(reply{body: out})
+	return c.Answer(web.Reply{Body: out})
 }

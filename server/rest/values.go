@@ -7,102 +7,103 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeValues(f *api) {
+func routeValues(f *web.API) {
 	const tag, key = "values", "/v1/values/{key}"
-	register(f, route{
-		method: http.MethodPut, path: key, id: "put-value", tag: tag, summary: "Write a value: the body, byte for byte, with its type",
-		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation", "on_exists"},
-		accepts: []string{anyMedia}, creates: true, answers: document.ValueStamp{},
+	web.Register(f, web.Route{
+		Method: http.MethodPut, Path: key, ID: "put-value", Tag: tag, Summary: "Write a value: the body, byte for byte, with its type",
+		Effect: web.Writes, Condition: "if_revision", Query: []string{"ttl_ms", "if_revision", "if_incarnation", "on_exists"},
+		Accepts: []string{web.AnyMedia}, Creates: true, Answers: document.ValueStamp{},
 	}, putValue)
-	register(f, route{
-		method: http.MethodGet, path: key, id: "get-value", tag: tag, summary: "Read a value as it was written",
-		effect: reads, media: anyMedia,
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: key, ID: "get-value", Tag: tag, Summary: "Read a value as it was written",
+		Effect: web.Reads, Media: web.AnyMedia,
 	}, getValue)
-	register(f, route{
-		method: http.MethodDelete, path: key, id: "delete-value", tag: tag, summary: "Delete a value",
-		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
+	web.Register(f, web.Route{
+		Method: http.MethodDelete, Path: key, ID: "delete-value", Tag: tag, Summary: "Delete a value",
+		Effect: web.Writes, Condition: "if_revision", Query: []string{"if_revision", "if_incarnation", "seal_ms"}, Status: http.StatusNoContent,
 	}, deleteValue)
-	register(f, route{
-		method: http.MethodGet, path: "/v1/values", id: "list-values", tag: tag, summary: "List values in key order",
-		effect: reads, query: bodiesQuery, answers: document.List[document.ValueRow]{},
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/values", ID: "list-values", Tag: tag, Summary: "List values in key order",
+		Effect: web.Reads, Query: web.BodiesQuery, Answers: document.List[document.ValueRow]{},
 	}, listValues)
 }
 
-func putValue(c *request, _ *none) error {
-	stamp, err := putBody(c, c.id("key"))
+func putValue(c *web.Request, _ *web.None) error {
+	stamp, err := putBody(c, c.ID("key"))
 	if err != nil {
 		return err
 	}
-	a := reply{revision: &stamp.Revision, body: document.ValueStampOf(stamp)}
+	a := web.Reply{Revision: &stamp.Revision, Body: document.ValueStampOf(stamp)}
 	if stamp.Revision == 1 && !stamp.Skipped { // revisions start at 1 in each incarnation
-		a.location = location("values", stamp.Key)
+		a.Location = web.PathOf("values", stamp.Key)
 	}
-	return c.answer(a)
+	return c.Answer(a)
 }
 
 // putBody writes the request's body under a key.
-func putBody(c *request, key string) (*agent.ValueResult, error) {
-	body, err := c.readBody(agent.ValueBytesMax)
+func putBody(c *web.Request, key string) (*agent.ValueResult, error) {
+	body, err := c.ReadBody(agent.ValueBytesMax)
 	if err != nil {
 		return nil, err
 	}
 	if body == nil {
 		body = []byte{} // an empty value is a value
 	}
-	skip, err := document.SkipsExistingRow(c.text("on_exists"))
+	skip, err := document.SkipsExistingRow(c.Text("on_exists"))
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.commit(&agent.PutValue{
+	result, err := c.Commit(&agent.PutValue{
 		Key:           key,
-		ContentType:   c.r.Header.Get("Content-Type"),
+		ContentType:   c.HTTP.Header.Get("Content-Type"),
 		Bytes:         body,
-		TTL:           c.duration("ttl_ms"),
-		IfRevision:    c.conditioned(c.optional("if_revision")),
-		IfIncarnation: c.number("if_incarnation"),
+		TTL:           c.Duration("ttl_ms"),
+		IfRevision:    c.Conditioned(c.Optional("if_revision")),
+		IfIncarnation: c.Number("if_incarnation"),
 		SkipExisting:  skip,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return resultOf[*agent.ValueResult](result, 0)
+	return web.ResultOf[*agent.ValueResult](result, 0)
 }
 
-func getValue(c *request, _ *none) error { return sendValue(c, c.id("key")) }
+func getValue(c *web.Request, _ *web.None) error { return sendValue(c, c.ID("key")) }
 
 // sendValue answers with a value's bytes.
-func sendValue(c *request, key string) error {
-	found, err := read[*agent.Value](c, &agent.GetValue{Key: key})
+func sendValue(c *web.Request, key string) error {
+	found, err := web.Read[*agent.Value](c, &agent.GetValue{Key: key})
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("ETag", etag(found.Revision))
-	c.w.Header().Set(headerIncarnation, strconv.FormatUint(found.Incarnation, 10))
-	c.sendBytes(cmp.Or(found.ContentType, agent.DefaultContentType), found.Bytes)
+	c.Writer.Header().Set("ETag", web.ETag(found.Revision))
+	c.Writer.Header().Set(web.HeaderIncarnation, strconv.FormatUint(found.Incarnation, 10))
+	c.SendBytes(cmp.Or(found.ContentType, agent.DefaultContentType), found.Bytes)
 	return nil
 }
 
-func deleteValue(c *request, _ *none) error { return removeValue(c, c.id("key")) }
+func deleteValue(c *web.Request, _ *web.None) error { return removeValue(c, c.ID("key")) }
 
-func removeValue(c *request, key string) error {
-	_, err := c.commit(&agent.DeleteValue{
+func removeValue(c *web.Request, key string) error {
+	_, err := c.Commit(&agent.DeleteValue{
 		Key:           key,
-		IfRevision:    c.conditioned(c.optional("if_revision")),
-		IfIncarnation: c.number("if_incarnation"),
-		Seal:          c.duration("seal_ms"),
+		IfRevision:    c.Conditioned(c.Optional("if_revision")),
+		IfIncarnation: c.Number("if_incarnation"),
+		Seal:          c.Duration("seal_ms"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{})
+	return c.Answer(web.Reply{})
 }
 
-func listValues(c *request, _ *none) error {
-	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page(), Body: c.includesBody(), Where: c.where()})
+func listValues(c *web.Request, _ *web.None) error {
+	found, err := web.Read[*agent.ValueList](c, &agent.ListValues{Page: c.Page(), Body: c.IncludesBody(), Where: c.Where()})
 	if err != nil {
 		return err
 	}
-	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ValueRowOf)})
+	return c.Answer(web.Reply{Body: document.ListOf(found.Items, found.Next, document.ValueRowOf)})
 }

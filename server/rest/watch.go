@@ -6,28 +6,29 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/server/rest/web"
 )
 
-func routeWatch(f *api) {
-	register(f, route{
-		method: http.MethodGet, path: "/v1/threads/{id}/watch", id: "watch-thread", tag: "threads",
-		summary: "Server-sent events: a thread's entries as they come",
-		effect:  reads, query: []string{"from", "incarnation"}, media: eventStream, streams: true,
-		events: watchEvents(map[string]any{"entry": document.Entry{}, "compacted": document.WatchEnd{}, "deleted": document.WatchEnd{}}),
+func routeWatch(f *web.API) {
+	web.Register(f, web.Route{
+		Method: http.MethodGet, Path: "/v1/threads/{id}/watch", ID: "watch-thread", Tag: "threads",
+		Summary: "Server-sent events: a thread's entries as they come",
+		Effect:  web.Reads, Query: []string{"from", "incarnation"}, Media: web.EventStream, Streams: true,
+		Events: web.WatchEvents(map[string]any{"entry": document.Entry{}, "compacted": document.WatchEnd{}, "deleted": document.WatchEnd{}}),
 	}, watchThread)
 }
 
 // watchFrom returns the first seq to send. It is the one after Last-Event-ID, which a reconnecting
 // client sends besides the original from.
-func watchFrom(c *request) (from uint64, resumed bool, err error) {
-	from = c.number("from")
-	last, err := single(c.r.Header, headerLastEvent)
+func watchFrom(c *web.Request) (from uint64, resumed bool, err error) {
+	from = c.Number("from")
+	last, err := web.SingleHeader(c.HTTP.Header, web.HeaderLastEvent)
 	if err != nil || last == "" {
 		return from, false, err
 	}
 	seq, err := strconv.ParseUint(last, 10, 64)
 	if err != nil || seq+1 == 0 {
-		return 0, false, agent.Invalid(headerLastEvent, "it is %q, and should be a seq", last)
+		return 0, false, agent.Invalid(web.HeaderLastEvent, "it is %q, and should be a seq", last)
 	}
 	return seq + 1, true, nil
 }
@@ -37,18 +38,18 @@ func watchFrom(c *request) (from uint64, resumed bool, err error) {
 //
 // A seq does not identify an incarnation of the thread; the query's incarnation does. Without it, a
 // resumed watch detects a new incarnation only by a rev below a seq that the client has had.
-func watchThread(c *request, _ *none) error {
-	incarnation := c.number("incarnation")
+func watchThread(c *web.Request, _ *web.None) error {
+	incarnation := c.Number("incarnation")
 	from, resumed, err := watchFrom(c)
 	if err != nil {
 		return err
 	}
-	found, err := c.openWatch(&agent.GetThread{Thread: c.id("id")})
+	found, err := c.OpenWatch(&agent.GetThread{Thread: c.ID("id")})
 	if err != nil {
 		return err
 	}
-	if t, ok := found.(*agent.Thread); ok && resumed && from > t.Rev && !c.flag("stale") {
-		return c.stream(nil, watched{event: agent.Event{Kind: agent.EventDeleted}})
+	if t, ok := found.(*agent.Thread); ok && resumed && from > t.Rev && !c.Flag("stale") {
+		return c.Stream(nil, web.Watched{Event: agent.Event{Kind: agent.EventDeleted}})
 	}
-	return c.watch(agent.Watch{Scope: c.scope, Thread: c.id("id"), From: from, Incarnation: incarnation})
+	return c.Watch(agent.Watch{Scope: c.Scope, Thread: c.ID("id"), From: from, Incarnation: incarnation})
 }

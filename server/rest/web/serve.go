@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"errors"
@@ -21,13 +21,13 @@ import (
 )
 
 // ServeHTTP answers one request.
-func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr, compress: f.options.Compress}
+	out := &Writer{ResponseWriter: w, applied: f.Options.Applied, remote: r.RemoteAddr, compress: f.Options.Compress}
 	if out.compress {
 		out.coding = acceptedCoding(r.Header)
 	}
-	ctx, span := tracing.Serve(tracing.FromHeader(r.Context(), r.Header), f.options.Tracer, r.Method)
+	ctx, span := tracing.Serve(tracing.FromHeader(r.Context(), r.Header), f.Options.Tracer, r.Method)
 	if span.IsRecording() {
 		r = r.WithContext(ctx)
 	}
@@ -36,12 +36,12 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			f.recovered(out, r, cause)
 		}
 		endSpan(span, r.Method, out)
-		if f.options.Observe != nil {
-			f.options.Observe(ctx, out.operation, out.status, time.Since(began))
+		if f.Options.Observe != nil {
+			f.Options.Observe(ctx, out.operation, out.Status, time.Since(began))
 		}
 	}()
-	if f.options.Node != "" {
-		out.set(headerNode, f.options.Node)
+	if f.Options.Node != "" {
+		out.set(headerNode, f.Options.Node)
 	}
 	if r.ContentLength != 0 {
 		out.expectBody(r.ContentLength)
@@ -62,7 +62,7 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f.isConsole(r) {
-		f.options.Console.ServeHTTP(out, r)
+		f.Options.Console.ServeHTTP(out, r)
 		return
 	}
 	if err := f.checkCluster(out, r); err != nil {
@@ -84,35 +84,35 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // endSpan ends the span of a request, with its operation's name and its answer's status. A second call
 // has no effect.
-func endSpan(span trace.Span, method string, out *writer) {
+func endSpan(span trace.Span, method string, out *Writer) {
 	if !span.IsRecording() {
 		return
 	}
 	if out.operation != "" {
 		span.SetName(out.operation)
 	}
-	span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", out.status))
-	if out.status >= http.StatusInternalServerError {
-		span.SetStatus(codes.Error, http.StatusText(out.status))
+	span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", out.Status))
+	if out.Status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, http.StatusText(out.Status))
 	}
 	span.End()
 }
 
 // isConsole reports whether a request is for a page of the console or a part of one.
-func (f *api) isConsole(r *http.Request) bool {
+func (f *API) isConsole(r *http.Request) bool {
 	at := r.URL.Path
-	return f.options.Console != nil && (at == "/" || at == "/ui" || strings.HasPrefix(at, "/ui/"))
+	return f.Options.Console != nil && (at == "/" || at == "/ui" || strings.HasPrefix(at, "/ui/"))
 }
 
 // checkCluster sets the header with the id of this cluster, and refuses a request that names
 // another one. A client that sends the first id it got cannot have writes acknowledged by another
 // cluster that took over an address.
-func (f *api) checkCluster(w *writer, r *http.Request) error {
-	wanted, err := single(r.Header, headerCluster)
-	if err != nil || f.options.ClusterID == nil {
+func (f *API) checkCluster(w *Writer, r *http.Request) error {
+	wanted, err := SingleHeader(r.Header, headerCluster)
+	if err != nil || f.Options.ClusterID == nil {
 		return err
 	}
-	mine := f.options.ClusterID()
+	mine := f.Options.ClusterID()
 	if mine != "" {
 		w.set(headerCluster, mine)
 	}
@@ -159,8 +159,8 @@ func admit(r *http.Request) error {
 
 // checkHost refuses requests for a name that is not this node's, as a browser sends them for a page of
 // another site that has pointed its own name here.
-func (f *api) checkHost(r *http.Request) error {
-	if f.options.Hosts != nil && !hostcheck.Allowed(r.Host, f.options.Hosts) {
+func (f *API) checkHost(r *http.Request) error {
+	if f.Options.Hosts != nil && !hostcheck.Allowed(r.Host, f.Options.Hosts) {
 		return agent.Errorf(agent.CodeForbidden, "this node is not known as %q: use its address, or add the name to http.hosts", r.Host)
 	}
 	return nil
@@ -168,7 +168,7 @@ func (f *api) checkHost(r *http.Request) error {
 
 // checkOrigin refuses what a browser sends for a page of another site and says so. Of those it lets
 // pass only reads that name no site, and links that a person follows.
-func (f *api) checkOrigin(r *http.Request) error {
+func (f *API) checkOrigin(r *http.Request) error {
 	site := r.Header.Get("Sec-Fetch-Site")
 	if site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" || f.origins.Check(r) != nil {
 		return agent.Errorf(agent.CodeForbidden, "a browser sent this from another origin: to allow its pages, add it to http.origins")
@@ -177,12 +177,12 @@ func (f *api) checkOrigin(r *http.Request) error {
 }
 
 // recovered answers a panic as internal, unless the answer has begun.
-func (f *api) recovered(out *writer, r *http.Request, cause any) {
+func (f *API) recovered(out *Writer, r *http.Request, cause any) {
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(cause)
 	}
-	f.options.Logger.Error("a request panicked", "method", r.Method, "path", r.URL.EscapedPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-	if out.status != 0 {
+	f.Options.Logger.Error("a request panicked", "method", r.Method, "path", r.URL.EscapedPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	if out.Status != 0 {
 		panic(http.ErrAbortHandler) // a partial answer must not look complete
 	}
 	f.refuse(out, agent.Errorf(agent.CodeInternal, "internal error; see the node's log"))

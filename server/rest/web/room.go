@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"strconv"
@@ -13,13 +13,13 @@ const (
 
 // poolOf returns the pool that bounds the calls of a route. It has no bound for probes: a busy node
 // must still answer them. Calls on the cluster have their own, so that operators get through.
-func (f *api) poolOf(rt *route) *budget.Pool {
+func (f *API) poolOf(rt *Route) *budget.Pool {
 	switch {
-	case rt.probe:
+	case rt.Probe:
 		return nil
-	case rt.tag == "cluster":
+	case rt.Tag == "cluster":
 		return f.operators
-	case rt.streams:
+	case rt.Streams:
 		return f.watches
 	default:
 		return f.calls
@@ -29,7 +29,7 @@ func (f *api) poolOf(rt *route) *budget.Pool {
 // send writes a complete answer. Until the client has read it, it counts as in flight. If there is
 // no room for the answer to a read, the client gets a refusal instead. It ignores errors of writing,
 // since the client has disconnected then.
-func (f *api) send(w *writer, status int, contentType string, body []byte) {
+func (f *API) send(w *Writer, status int, contentType string, body []byte) {
 	if size := int64(len(body)); size >= answerBytesLeast {
 		if !w.read {
 			f.bytes.Force(w.caller(), size) // the outcome of a write must be known
@@ -53,7 +53,7 @@ func (f *api) send(w *writer, status int, contentType string, body []byte) {
 		}
 		body = body[len(piece):]
 		if len(body) > 0 {
-			w.extend()
+			w.ExtendDeadline()
 		}
 	}
 }

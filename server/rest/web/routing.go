@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"net/http"
@@ -11,14 +11,14 @@ import (
 // writer of the answer from it. If there is no route, the mux writes an error as plain text, of which
 // routing keeps only the status and the headers.
 type routing struct {
-	out    *writer
+	out    *Writer
 	routed bool
 	header http.Header
 	status int
 }
 
 // found returns the writer of the answer: a route has the request.
-func (o *routing) found() *writer {
+func (o *routing) found() *Writer {
 	o.routed = true
 	return o.out
 }

@@ -1,13 +1,14 @@
-package rest
+package web
 
 import (
 	"context"
-	"github.com/go-json-experiment/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -15,32 +16,33 @@ import (
 	"dormouse/api/document"
 )
 
-const eventStream = "text/event-stream"
+// EventStream is the media type of server-sent events.
+const EventStream = "text/event-stream"
 
-// watchEvents returns the kinds of events of a stream, with the one that any stream may end with.
-func watchEvents(kinds map[string]any) map[string]any {
+// WatchEvents returns the kinds of events of a stream, with the one that any stream may end with.
+func WatchEvents(kinds map[string]any) map[string]any {
 	kinds["problem"] = document.Problem{}
 	return kinds
 }
 
-// watch streams the service's events.
-func (c *request) watch(w agent.Watch) error {
-	came, end := c.start(c.follow(w))
+// Watch streams the service's events.
+func (c *Request) Watch(w agent.Watch) error {
+	came, end := c.Start(c.Follow(w))
 	defer end()
-	return c.stream(came)
+	return c.Stream(came)
 }
 
-// start runs a feed, which passes its elements to tell until tell returns false; end stops it.
-func (c *request) start(feed func(ctx context.Context, tell func(watched) bool)) (came <-chan watched, end func()) {
-	ctx, cancel := context.WithCancel(c.ctx)
-	elements, done := make(chan watched), make(chan struct{})
+// Start runs a feed, which passes its elements to tell until tell returns false; end stops it.
+func (c *Request) Start(feed func(ctx context.Context, tell func(Watched) bool)) (came <-chan Watched, end func()) {
+	ctx, cancel := context.WithCancel(c.Context)
+	elements, done := make(chan Watched), make(chan struct{})
 	go func() {
 		defer close(done)
 		defer close(elements)
-		feed(ctx, func(next watched) bool {
+		feed(ctx, func(next Watched) bool {
 			select {
 			case elements <- next:
-				return next.err == nil
+				return next.Err == nil
 			case <-ctx.Done():
 				return false
 			}
@@ -52,48 +54,48 @@ func (c *request) start(feed func(ctx context.Context, tell func(watched) bool))
 	}
 }
 
-// openWatch reads the watched resource, within the request's timeout.
-func (c *request) openWatch(asked agent.Read) (agent.Found, error) {
-	whole := c.ctx
-	defer func() { c.ctx = whole }()
+// OpenWatch reads the watched resource, within the request's timeout.
+func (c *Request) OpenWatch(asked agent.Read) (agent.Found, error) {
+	whole := c.Context
+	defer func() { c.Context = whole }()
 	bounded, cancel := context.WithTimeout(whole, c.timeout)
 	defer cancel()
-	c.ctx = bounded
-	return read[agent.Found](c, asked)
+	c.Context = bounded
+	return Read[agent.Found](c, asked)
 }
 
-// watched is one element of a watch before it is streamed.
-type watched struct {
-	event    agent.Event
-	instance *agent.InstanceEvent // instead of event, in a watch of instances
-	err      error
+// Watched is one element of a watch before it is streamed.
+type Watched struct {
+	Event    agent.Event
+	Instance *agent.InstanceEvent // instead of event, in a watch of instances
+	Err      error
 }
 
-// follow returns the feed of the service's events.
-func (c *request) follow(w agent.Watch) func(context.Context, func(watched) bool) {
-	return func(ctx context.Context, tell func(watched) bool) {
-		for event, err := range c.api.service.Watch(ctx, w) {
-			if !tell(watched{event: event, err: err}) {
+// Follow returns the feed of the service's events.
+func (c *Request) Follow(w agent.Watch) func(context.Context, func(Watched) bool) {
+	return func(ctx context.Context, tell func(Watched) bool) {
+		for event, err := range c.API.Service.Watch(ctx, w) {
+			if !tell(Watched{Event: event, Err: err}) {
 				return
 			}
 		}
 	}
 }
 
-// stream writes first the elements in already, then those of came, as events. While there are none
+// Stream writes first the elements in already, then those of came, as events. While there are none
 // it writes comments.
-func (c *request) stream(came <-chan watched, already ...watched) error {
-	c.w.Header().Set("Content-Type", eventStream)
-	c.w.Header().Set("X-Accel-Buffering", "no") // buffering proxies would delay events
-	if c.r.Method == http.MethodHead {
-		c.w.WriteHeader(http.StatusOK)
+func (c *Request) Stream(came <-chan Watched, already ...Watched) error {
+	c.Writer.Header().Set("Content-Type", EventStream)
+	c.Writer.Header().Set("X-Accel-Buffering", "no") // buffering proxies would delay events
+	if c.HTTP.Method == http.MethodHead {
+		c.Writer.WriteHeader(http.StatusOK)
 		return nil
 	}
-	out := &events{w: c.w, control: http.NewResponseController(c.w)}
+	out := &events{w: c.Writer, control: http.NewResponseController(c.Writer)}
 	if err := out.write(": the watch is open\n\n"); err != nil {
 		return nil // the client has disconnected
 	}
-	endSpan(trace.SpanFromContext(c.ctx), c.r.Method, c.w) // not as long as the watch
+	endSpan(trace.SpanFromContext(c.Context), c.HTTP.Method, c.Writer) // not as long as the watch
 	for _, first := range already {
 		if last, err := out.send(first); last || err != nil {
 			return nil
@@ -105,9 +107,9 @@ func (c *request) stream(came <-chan watched, already ...watched) error {
 		var last bool
 		var err error
 		select {
-		case <-c.ctx.Done():
+		case <-c.Context.Done():
 			return nil
-		case <-c.api.closing:
+		case <-c.API.closing:
 			return nil // the client reconnects, here or to another node
 		case <-quiet.C:
 			err = out.write(": still here\n\n")
@@ -126,28 +128,28 @@ func (c *request) stream(came <-chan watched, already ...watched) error {
 
 // events writes server-sent events.
 type events struct {
-	w       *writer
+	w       *Writer
 	control *http.ResponseController
 }
 
 // send writes one element and reports whether it was the last.
-func (e *events) send(next watched) (last bool, err error) {
+func (e *events) send(next Watched) (last bool, err error) {
 	switch {
-	case next.err != nil:
+	case next.Err != nil:
 		// The client resumes after its last seq.
-		return true, e.event("problem", "", document.ProblemOf(readOutcome(next.err)))
-	case next.instance != nil:
-		return false, e.instance(next.instance)
-	case next.event.Kind == agent.EventCompacted:
-		return true, e.event("compacted", "", document.WatchEnd{Floor: &next.event.Floor})
-	case next.event.Kind == agent.EventDeleted:
+		return true, e.event("problem", "", document.ProblemOf(ReadOutcome(next.Err)))
+	case next.Instance != nil:
+		return false, e.instance(next.Instance)
+	case next.Event.Kind == agent.EventCompacted:
+		return true, e.event("compacted", "", document.WatchEnd{Floor: &next.Event.Floor})
+	case next.Event.Kind == agent.EventDeleted:
 		return true, e.event("deleted", "", document.WatchEnd{})
-	case next.event.Kind == agent.EventClaim:
-		return false, e.event("claim", "", document.ClaimOf(next.event.Claim))
-	case next.event.Kind == agent.EventChanges:
-		return false, e.changes(next.event)
+	case next.Event.Kind == agent.EventClaim:
+		return false, e.event("claim", "", document.ClaimOf(next.Event.Claim))
+	case next.Event.Kind == agent.EventChanges:
+		return false, e.changes(next.Event)
 	default:
-		return false, e.event("entry", strconv.FormatUint(next.event.Entry.Seq, 10), document.EntryOf(next.event.Entry))
+		return false, e.event("entry", strconv.FormatUint(next.Event.Entry.Seq, 10), document.EntryOf(next.Event.Entry))
 	}
 }
 
@@ -174,15 +176,15 @@ func eventText(kind, id string, data any) (string, error) {
 
 // write sends text at once.
 func (e *events) write(text string) error {
-	e.w.extend()
+	e.w.ExtendDeadline()
 	if _, err := e.w.Write([]byte(text)); err != nil {
 		return err
 	}
 	return e.control.Flush()
 }
 
-// firstOf waits for the first element of a feed, within the request's timeout.
-func firstOf(c *request, came <-chan watched) (watched, error) {
+// FirstOf waits for the first element of a feed, within the request's timeout.
+func FirstOf(c *Request, came <-chan Watched) (Watched, error) {
 	late := time.NewTimer(c.timeout)
 	defer late.Stop()
 	select {
@@ -190,17 +192,17 @@ func firstOf(c *request, came <-chan watched) (watched, error) {
 		switch {
 		case !ok:
 			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: retry")
-		case first.err != nil:
-			return first, readOutcome(first.err)
-		case first.event.Last():
-			return first, agent.EndOfChanges(first.event)
+		case first.Err != nil:
+			return first, ReadOutcome(first.Err)
+		case first.Event.Last():
+			return first, agent.EndOfChanges(first.Event)
 		}
 		return first, nil
-	case <-c.api.closing:
-	case <-c.ctx.Done():
+	case <-c.API.closing:
+	case <-c.Context.Done():
 	case <-late.C:
 	}
-	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: retry")
+	return Watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: retry")
 }
 
 // changes writes an event for each change, with its position as the id. Without changes it writes

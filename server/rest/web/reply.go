@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"bytes"
@@ -21,59 +21,59 @@ var verbatim = json.JoinOptions(
 	jsontext.AllowInvalidUTF8(true),
 )
 
-// reply is a JSON answer with its headers.
-type reply struct {
-	location string  // of the created resource: makes the status 201
-	follow   string  // of the receipt of work that goes on: makes the status 202
-	revision *uint64 // the ETag
-	body     any     // nil means none
+// Reply is a JSON answer with its headers.
+type Reply struct {
+	Location string  // of the created resource: makes the status 201
+	Follow   string  // of the receipt of work that goes on: makes the status 202
+	Revision *uint64 // the ETag
+	Body     any     // nil means none
 }
 
-// answer writes a reply.
-func (c *request) answer(a reply) error {
-	header := c.w.Header()
-	status := c.route.status
+// Answer writes a reply.
+func (c *Request) Answer(a Reply) error {
+	header := c.Writer.Header()
+	status := c.Route.Status
 	if status == 0 {
 		status = http.StatusOK
 	}
-	if a.location != "" {
-		header.Set("Location", a.location)
+	if a.Location != "" {
+		header.Set("Location", a.Location)
 		status = http.StatusCreated
 	}
-	if a.follow != "" {
-		header.Set("Location", a.follow)
+	if a.Follow != "" {
+		header.Set("Location", a.Follow)
 		status = http.StatusAccepted
 	}
-	if a.revision != nil {
-		c.w.set(headerETag, etag(*a.revision))
+	if a.Revision != nil {
+		c.Writer.set(headerETag, ETag(*a.Revision))
 	}
-	if c.route.looks() && c.flag("stale") {
+	if c.Route.looks() && c.Flag("stale") {
 		if err := c.noteAge(); err != nil {
 			return err
 		}
 	}
-	if a.body == nil {
-		c.w.WriteHeader(status)
+	if a.Body == nil {
+		c.Writer.WriteHeader(status)
 		return nil
 	}
-	c.api.writeJSON(c.w, status, "application/json", a.body)
+	c.API.writeJSON(c.Writer, status, "application/json", a.Body)
 	return nil
 }
 
 // noteAge sets the age header of a call that does not use the store's views. The answer of the
 // owner of an instance is current, and this node's view of the cluster is as old as its state.
-func (c *request) noteAge() error {
-	header := c.w.Header()
-	if c.route.tag != "cluster" {
+func (c *Request) noteAge() error {
+	header := c.Writer.Header()
+	if c.Route.Tag != "cluster" {
 		header.Set(headerAge, "0")
-		return c.err
+		return c.Err
 	}
 	index := header.Get(headerIndex)
 	_, err := c.ask(agent.Reads{Stale: true, Reads: []agent.Read{&agent.ListScopes{Page: agent.Page{Limit: 1}}}})
 	if index != "" {
 		header.Set(headerIndex, index)
 	}
-	return errors.Join(c.err, err)
+	return errors.Join(c.Err, err)
 }
 
 // answerBuffers are buffers for the encoding of an answer, until it is written.
@@ -91,21 +91,21 @@ func putAnswerBuffer(b *bytes.Buffer) {
 
 // writeJSON writes a complete answer. It encodes the body first, so that an encoding error is still
 // answered as a bug. It does not wait for clients that do not read.
-func (f *api) writeJSON(w *writer, status int, contentType string, body any) {
+func (f *API) writeJSON(w *Writer, status int, contentType string, body any) {
 	buffer := answerBuffers.Get().(*bytes.Buffer)
 	defer putAnswerBuffer(buffer)
 	err := json.MarshalWrite(buffer, body, verbatim)
 	encoded := buffer.Bytes()
 	if err != nil {
-		f.options.Logger.Error("cannot encode an answer", "operation", w.operation, "error", err)
+		f.Options.Logger.Error("cannot encode an answer", "operation", w.operation, "error", err)
 		status, contentType = http.StatusInternalServerError, "application/problem+json"
 		encoded = []byte(`{"type":"urn:dormouse:problem:internal","title":"A bug","status":500,"detail":"the answer does not encode","code":"internal"}`)
 	}
 	f.send(w, status, contentType, encoded)
 }
 
-// sendBytes answers with bytes of a caller, which must not become a page of this origin in a browser.
-func (c *request) sendBytes(contentType string, body []byte) {
-	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	c.api.send(c.w, http.StatusOK, contentType, body)
+// SendBytes answers with bytes of a caller, which must not become a page of this origin in a browser.
+func (c *Request) SendBytes(contentType string, body []byte) {
+	c.Writer.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	c.API.send(c.Writer, http.StatusOK, contentType, body)
 }

@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"io"
@@ -9,12 +9,12 @@ import (
 	"dormouse/internal/budget"
 )
 
-// writer records the answer.
-type writer struct {
+// Writer records the answer.
+type Writer struct {
 	http.ResponseWriter
 	applied   func() uint64 // the index for answers without their own; nil if there is none
 	operation string        // set by the route
-	status    int           // 0 until the header is written
+	Status    int           // 0 until the header is written
 	remote    string        // the client's address
 	read      bool          // the request changes nothing
 	from      string        // the caller's name; see caller
@@ -32,7 +32,7 @@ type writer struct {
 
 // set sets a header, of which the name is in its canonical form. It does not allocate the list of
 // values, as http.Header.Set does.
-func (w *writer) set(name, value string) {
+func (w *Writer) set(name, value string) {
 	if w.sets == len(w.values) {
 		w.Header().Set(name, value)
 		return
@@ -42,38 +42,39 @@ func (w *writer) set(name, value string) {
 	w.Header()[name] = w.values[w.sets-1 : w.sets : w.sets]
 }
 
-func (w *writer) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK {
-		w.status = status
+// WriteHeader implements http.ResponseWriter. It sets the index of answers without their own.
+func (w *Writer) WriteHeader(status int) {
+	if w.Status == 0 && status >= http.StatusOK {
+		w.Status = status
 	}
-	w.extend()
+	w.ExtendDeadline()
 	if w.applied != nil && w.Header()[headerIndex] == nil {
 		w.set(headerIndex, strconv.FormatUint(w.applied(), 10))
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *writer) Write(b []byte) (int, error) {
-	if w.status == 0 {
+func (w *Writer) Write(b []byte) (int, error) {
+	if w.Status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController set deadlines and flush.
-func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // caller returns the caller whose share of the node's limits the request uses.
-func (w *writer) caller() string {
+func (w *Writer) caller() string {
 	if w.from == "" {
 		w.from = budget.Caller(w.remote)
 	}
 	return w.from
 }
 
-// extend extends the deadline for the client to read the next piece. net/http may first wait for the
+// ExtendDeadline extends the deadline for the client to read the next piece. net/http may first wait for the
 // rest of the body.
-func (w *writer) extend() {
+func (w *Writer) ExtendDeadline() {
 	patience := writeTimeout
 	if w.bodied {
 		patience += bodyTimeout
@@ -83,7 +84,7 @@ func (w *writer) extend() {
 
 // expectBody bounds the time in which the request's body must arrive, read or not: net/http drains
 // the rest, and clears the deadline once the body is complete.
-func (w *writer) expectBody(announced int64) {
+func (w *Writer) expectBody(announced int64) {
 	w.bodied, w.began = true, time.Now()
 	w.expectMore(max(0, announced))
 }
@@ -103,7 +104,7 @@ func drainable(r *http.Request) io.Reader {
 // drain reads the rest of the body before a refusal, within the deadline of the body. net/http reads little of it and
 // closes the connection, and many clients read no answer before they have sent the whole body: they would see a lost
 // connection in place of the refusal.
-func (w *writer) drain() {
+func (w *Writer) drain() {
 	if w.unread != nil {
 		_, _ = io.CopyN(io.Discard, w.unread, drainBytesMax)
 		w.unread = nil
@@ -111,7 +112,7 @@ func (w *writer) drain() {
 }
 
 // expectMore extends the deadline of the body for bytes, as many as the client may send until then.
-func (w *writer) expectMore(bytes int64) {
+func (w *Writer) expectMore(bytes int64) {
 	within := min(bodyTimeout, bodyGrace+time.Duration(bytes)*time.Second/bodyRate)
 	_ = http.NewResponseController(w).SetReadDeadline(w.began.Add(within)) // not every writer has one
 }

@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"errors"
@@ -25,20 +25,23 @@ type reportError struct {
 
 func (e *reportError) Unwrap() error { return e.error }
 
+// WithReport returns err as an error whose problem has the report, a JSON value.
+func WithReport(err error, report []byte) error { return &reportError{error: err, report: report} }
+
 // refuse answers err as a problem.
-func (f *api) refuse(w *writer, err error) {
+func (f *API) refuse(w *Writer, err error) {
 	f.refuseOp(w, err, false)
 }
 
 // refuseOp answers err as a problem; if the caller numbered its ops, the problem has the number.
-func (f *api) refuseOp(w *writer, err error, numbered bool) {
+func (f *API) refuseOp(w *Writer, err error, numbered bool) {
 	p := document.ProblemOf(err)
 	var e *agent.Error
 	if numbered && errors.As(err, &e) && e.Op >= 0 {
 		p.Op = &e.Op
 	}
 	if p.Status == http.StatusInternalServerError {
-		f.options.Logger.Error("a request failed", "operation", w.operation, "error", err)
+		f.Options.Logger.Error("a request failed", "operation", w.operation, "error", err)
 	}
 	switch p.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests: // the node reads no body for these
@@ -60,7 +63,7 @@ func (f *api) refuseOp(w *writer, err error, numbered bool) {
 		seconds := max(1, (*p.RetryAfterMS+999)/1000)
 		w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	for _, name := range []string{"ETag", headerIncarnation, "Location", "Content-Security-Policy"} {
+	for _, name := range []string{"ETag", HeaderIncarnation, "Location", "Content-Security-Policy"} {
 		w.Header().Del(name)
 	}
 	f.writeJSON(w, p.Status, "application/problem+json", p)

@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"errors"
@@ -16,25 +16,25 @@ import (
 // MiB for white space, names and escapes.
 const jsonBodyBytesMax = agent.CommitBytesMax/3*4 + 1<<20
 
-// readBody reads a whole body of at most limit bytes. It counts them until the request ends.
-func (c *request) readBody(limit int64) ([]byte, error) {
-	if c.r.ContentLength > limit {
-		return nil, agent.TooLarge("body", "body_bytes_max", int(c.r.ContentLength), int(limit))
+// ReadBody reads a whole body of at most limit bytes. It counts them until the request ends.
+func (c *Request) ReadBody(limit int64) ([]byte, error) {
+	if c.HTTP.ContentLength > limit {
+		return nil, agent.TooLarge("body", "body_bytes_max", int(c.HTTP.ContentLength), int(limit))
 	}
-	if c.r.ContentLength == 0 {
+	if c.HTTP.ContentLength == 0 {
 		return nil, nil
 	}
 	if err := c.accept(); err != nil {
 		return nil, err
 	}
-	size, coding := limit, codingOf(c.r.Header)
-	if c.r.ContentLength > 0 && coding == "" {
-		size = c.r.ContentLength
+	size, coding := limit, codingOf(c.HTTP.Header)
+	if c.HTTP.ContentLength > 0 && coding == "" {
+		size = c.HTTP.ContentLength
 	}
 	// The bytes that arrive and those that come out of the coding have the same limit.
 	var body []byte
 	var err error
-	if arriving := http.MaxBytesReader(c.w, c.r.Body, limit); coding == "" {
+	if arriving := http.MaxBytesReader(c.Writer, c.HTTP.Body, limit); coding == "" {
 		body, err = c.receive(arriving, size)
 	} else {
 		body, err = c.receiveCoded(arriving, coding, limit)
@@ -61,7 +61,7 @@ const bodyFirstBytes = 16 << 10
 
 // receive reads a body of at most size bytes. Room for it grows with what has arrived: a client that
 // only announces a large body takes none from others.
-func (c *request) receive(from io.Reader, size int64) ([]byte, error) {
+func (c *Request) receive(from io.Reader, size int64) ([]byte, error) {
 	var body []byte
 	for {
 		if len(body) == cap(body) {
@@ -70,7 +70,7 @@ func (c *request) receive(from io.Reader, size int64) ([]byte, error) {
 			if more <= 0 {
 				more = 1 << 10 // the reader says what is too much
 			}
-			if !c.api.bytes.Try(c.w.caller(), more) {
+			if !c.API.bytes.Try(c.Writer.caller(), more) {
 				return nil, errNoRoom
 			}
 			c.received += more
@@ -84,13 +84,13 @@ func (c *request) receive(from io.Reader, size int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
-		c.w.expectMore(int64(len(body)))
+		c.Writer.expectMore(int64(len(body)))
 	}
 }
 
 // decodeBody reads a JSON body into B; nil if there is none.
-func decodeBody[B any](c *request) (*B, error) {
-	raw, err := c.readBody(jsonBodyBytesMax)
+func decodeBody[B any](c *Request) (*B, error) {
+	raw, err := c.ReadBody(jsonBodyBytesMax)
 	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
@@ -106,11 +106,11 @@ const emptyBodyBytesMax = 64
 
 // refuseBody refuses the body of a call that takes none, because the call would ignore it, and with it a condition such
 // as if_revision. {} and null say nothing: some libraries send them with each request.
-func (c *request) refuseBody() error {
-	if c.r.ContentLength == 0 {
+func (c *Request) refuseBody() error {
+	if c.HTTP.ContentLength == 0 {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(c.r.Body, emptyBodyBytesMax+1))
+	body, err := io.ReadAll(io.LimitReader(c.HTTP.Body, emptyBodyBytesMax+1))
 	if err != nil {
 		return agent.Invalid("body", "the body is incomplete: %v", err)
 	}
@@ -118,28 +118,28 @@ func (c *request) refuseBody() error {
 	if len(body) <= emptyBodyBytesMax && (says == "" || says == "{}" || says == "null") {
 		return nil
 	}
-	if len(c.route.query) == 0 {
+	if len(c.Route.Query) == 0 {
 		return agent.Invalid("body", "this call takes no body: leave it out")
 	}
-	return agent.Invalid("body", "this call takes no body: give %s in the query", strings.Join(c.route.query, ", "))
+	return agent.Invalid("body", "this call takes no body: give %s in the query", strings.Join(c.Route.Query, ", "))
 }
 
 // accept refuses a body of a type that the route does not take, or without a type: a page of another
 // site can make a browser send one of those without asking first.
-func (c *request) accept() error {
-	if err := acceptCoding(c.w, codingOf(c.r.Header)); err != nil {
+func (c *Request) accept() error {
+	if err := acceptCoding(c.Writer, codingOf(c.HTTP.Header)); err != nil {
 		return err
 	}
-	named := c.r.Header.Get("Content-Type")
-	if named == "" && !slices.Contains(c.route.types(), anyMedia) {
-		return agent.Errorf(document.CodeUnsupportedMedia, "the body has no Content-Type; this call takes %v", c.route.types())
+	named := c.HTTP.Header.Get("Content-Type")
+	if named == "" && !slices.Contains(c.Route.types(), AnyMedia) {
+		return agent.Errorf(document.CodeUnsupportedMedia, "the body has no Content-Type; this call takes %v", c.Route.types())
 	}
-	for _, accepted := range c.route.types() {
-		if accepted == anyMedia || mediaType(named) == accepted {
+	for _, accepted := range c.Route.types() {
+		if accepted == AnyMedia || mediaType(named) == accepted {
 			return nil
 		}
 	}
-	return agent.Errorf(document.CodeUnsupportedMedia, "the body is %q; this call takes %v", named, c.route.types())
+	return agent.Errorf(document.CodeUnsupportedMedia, "the body is %q; this call takes %v", named, c.Route.types())
 }
 
 // mediaType returns a Content-Type without its parameters, in lower case.

@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"context"
@@ -104,11 +104,11 @@ const (
 	keepWatchOpen   = 15 * time.Second // between the comments of an idle watch
 )
 
-// api is the state that the routes share.
-type api struct {
-	service   agent.Service
-	operator  layout.Operator
-	options   Options
+// API is the state that the routes share.
+type API struct {
+	Service   agent.Service
+	Operator  layout.Operator
+	Options   Options
 	mux       *http.ServeMux
 	document  func() ([]byte, error) // /openapi.json, of all routes
 	described []func(*description)   // add the routes to the document
@@ -124,8 +124,8 @@ type api struct {
 	closeOnce sync.Once
 }
 
-// newAPI returns an API without routes.
-func newAPI(service agent.Service, operator layout.Operator, o Options) *api {
+// NewAPI returns an API without routes.
+func NewAPI(service agent.Service, operator layout.Operator, o Options) *API {
 	if o.Version == "" {
 		o.Version = "dev"
 	}
@@ -144,10 +144,10 @@ func newAPI(service agent.Service, operator layout.Operator, o Options) *api {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
-	f := &api{
-		service:  service,
-		operator: operator,
-		options:  o,
+	f := &API{
+		Service:  service,
+		Operator: operator,
+		Options:  o,
 		mux:      http.NewServeMux(),
 		closing:  make(chan struct{}),
 		origins:  http.NewCrossOriginProtection(),
@@ -187,4 +187,4 @@ func Server(handler http.Handler) *http.Server {
 }
 
 // endWatches ends all watches, including later ones.
-func (f *api) endWatches() { f.closeOnce.Do(func() { close(f.closing) }) }
+func (f *API) endWatches() { f.closeOnce.Do(func() { close(f.closing) }) }

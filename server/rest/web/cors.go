@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"net/http"
@@ -11,9 +11,9 @@ import (
 var (
 	corsRequestHeaders = strings.Join([]string{
 		"Authorization", "Content-Type", "Content-Encoding", headerScope, headerCluster, headerFence, headerTimeout,
-		headerIdempotency, headerIfMatch, headerIfNone, headerLastEvent,
+		headerIdempotency, headerIfMatch, headerIfNone, HeaderLastEvent,
 	}, ", ")
-	corsAnswerHeaders = strings.Join([]string{headerIndex, headerNode, headerCluster, headerAge, headerIncarnation, "ETag", "Location", "Retry-After"}, ", ")
+	corsAnswerHeaders = strings.Join([]string{headerIndex, headerNode, headerCluster, headerAge, HeaderIncarnation, "ETag", "Location", "Retry-After"}, ", ")
 )
 
 const (
@@ -22,15 +22,15 @@ const (
 )
 
 // ofPeer reports whether an origin is another node's.
-func (f *api) ofPeer(origin string) bool {
-	return origin != "" && f.options.Peers != nil && slices.Contains(f.options.Peers(), origin)
+func (f *API) ofPeer(origin string) bool {
+	return origin != "" && f.Options.Peers != nil && slices.Contains(f.Options.Peers(), origin)
 }
 
 // crossOrigin sets the headers for pages of other origins, and reports whether the request's page is of
 // an allowed one. It answers the preflights of these pages itself: done is then true. It never allows
 // credentials, which a browser would add by itself: a page sends a token, which it must know.
-func (f *api) crossOrigin(w http.ResponseWriter, r *http.Request) (allowed, done bool) {
-	if len(f.allowed) == 0 && f.options.Peers == nil {
+func (f *API) crossOrigin(w http.ResponseWriter, r *http.Request) (allowed, done bool) {
+	if len(f.allowed) == 0 && f.Options.Peers == nil {
 		return false, false
 	}
 	w.Header().Add("Vary", "Origin")

@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"encoding/json"
@@ -50,10 +50,10 @@ const schemaPrefix = "#/components/schemas/"
 
 func number(n float64) *float64 { return &n }
 
-// anyMedia is a body of any type, taken byte for byte. The document calls it bytesMedia, for which
+// AnyMedia is a body of any type, taken byte for byte. The document calls it bytesMedia, for which
 // generators make bytes.
 const (
-	anyMedia   = "*/*"
+	AnyMedia   = "*/*"
 	bytesMedia = "application/octet-stream"
 )
 
@@ -114,7 +114,7 @@ var headerDocs = map[string]string{
 	headerIdempotency: "A retry within 24 h gets the first answer",
 	headerIfMatch:     `The revision (a thread's rev) in quotes: apply only there`,
 	headerIfNone:      "*: apply only if it does not exist",
-	headerLastEvent:   "Continue after this event; takes precedence over from and from_index",
+	HeaderLastEvent:   "Continue after this event; takes precedence over from and from_index",
 }
 
 // headerSchemas are the schemas of headers that are not any string.
@@ -132,35 +132,35 @@ type description struct {
 }
 
 // operation returns the documentation of a route.
-func (d *description) operation(rt *route, body any) *huma.Operation {
+func (d *description) operation(rt *Route, body any) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: rt.id,
-		Method:      rt.method,
-		Path:        rt.path,
-		Summary:     rt.summary,
+		OperationID: rt.ID,
+		Method:      rt.Method,
+		Path:        rt.Path,
+		Summary:     rt.Summary,
 		Description: rt.description(),
-		Tags:        []string{rt.tag},
+		Tags:        []string{rt.Tag},
 		Parameters:  rt.parameters(),
 	}
-	if _, without := body.(*none); !without || rt.accepts != nil {
+	if _, without := body.(*None); !without || rt.Accepts != nil {
 		op.RequestBody = d.documentBody(rt, body)
 	}
-	if rule := access.OfRoute(rt.id); rule.Open() {
+	if rule := access.OfRoute(rt.ID); rule.Open() {
 		op.Security = []map[string][]string{}
 	} else if verbs := rule.Verbs(); len(verbs) > 0 {
 		op.Extensions = map[string]any{"x-dormouse-verbs": verbs}
 	}
-	success := rt.status
+	success := rt.Status
 	if success == 0 {
 		success = http.StatusOK
 	}
 	op.Responses = map[string]*huma.Response{strconv.Itoa(success): d.documentAnswer(rt, success)}
-	if rt.creates {
+	if rt.Creates {
 		created := d.documentAnswer(rt, http.StatusCreated)
 		created.Headers["Location"] = &huma.Header{Description: "The path of what was created", Schema: &anyString}
 		op.Responses[strconv.Itoa(http.StatusCreated)] = created
 	}
-	if rt.follows {
+	if rt.Follows {
 		accepted := d.documentAnswer(rt, http.StatusAccepted)
 		accepted.Headers["Location"] = &huma.Header{Description: "The path of the receipt", Schema: &anyString}
 		op.Responses[strconv.Itoa(http.StatusAccepted)] = accepted
@@ -176,11 +176,11 @@ func (d *description) schema(v any) *huma.Schema {
 	return d.document.Components.Schemas.Schema(t, true, t.Name())
 }
 
-func (d *description) documentBody(rt *route, body any) *huma.RequestBody {
-	documented := &huma.RequestBody{Required: rt.bodyNeeded, Content: map[string]*huma.MediaType{}}
+func (d *description) documentBody(rt *Route, body any) *huma.RequestBody {
+	documented := &huma.RequestBody{Required: rt.BodyNeeded, Content: map[string]*huma.MediaType{}}
 	for _, kind := range rt.types() {
 		schema := &media
-		if kind == anyMedia {
+		if kind == AnyMedia {
 			kind = bytesMedia
 		} else {
 			schema = d.schema(body)
@@ -191,10 +191,10 @@ func (d *description) documentBody(rt *route, body any) *huma.RequestBody {
 	return documented
 }
 
-func (d *description) documentAnswer(rt *route, status int) *huma.Response {
+func (d *description) documentAnswer(rt *Route, status int) *huma.Response {
 	answer := &huma.Response{Description: http.StatusText(status), Headers: map[string]*huma.Param{}}
 	answer.Headers[headerIndex] = &huma.Header{Description: "The log index that the answer is of, or the newest that this node has applied", Schema: &wholeNumber}
-	if rt.effect != plain {
+	if rt.Effect != Plain {
 		answer.Headers[headerNode] = &huma.Header{Description: "Who served it", Schema: &anyString}
 		answer.Headers[headerCluster] = &huma.Header{Description: "The cluster that served it; send it back to refuse the nodes of any other", Schema: &anyString}
 	}
@@ -204,35 +204,35 @@ func (d *description) documentAnswer(rt *route, status int) *huma.Response {
 	if rt.tagged() && status != http.StatusNoContent {
 		answer.Headers["ETag"] = &huma.Header{Description: "The revision (a thread's rev) in quotes, if what is answered has one", Schema: &anyString}
 	}
-	if rt.id == "get-value" || rt.id == "read-file" {
-		answer.Headers[headerIncarnation] = &huma.Header{Description: "The incarnation of the value, in which its revisions count; for if_incarnation", Schema: &wholeNumber}
+	if rt.ID == "get-value" || rt.ID == "read-file" {
+		answer.Headers[HeaderIncarnation] = &huma.Header{Description: "The incarnation of the value, in which its revisions count; for if_incarnation", Schema: &wholeNumber}
 	}
 	switch {
-	case rt.answers != nil:
-		schema := d.schema(rt.answers)
+	case rt.Answers != nil:
+		schema := d.schema(rt.Answers)
 		d.given = append(d.given, schema)
 		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
-	case rt.events != nil:
-		answer.Content = map[string]*huma.MediaType{rt.media: d.documentEvents(rt)}
-	case rt.media == anyMedia:
+	case rt.Events != nil:
+		answer.Content = map[string]*huma.MediaType{rt.Media: d.documentEvents(rt)}
+	case rt.Media == AnyMedia:
 		answer.Content = map[string]*huma.MediaType{bytesMedia: {Schema: &media}}
-	case rt.media == "application/json":
-		answer.Content = map[string]*huma.MediaType{rt.media: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
-	case strings.HasPrefix(rt.media, "text/"):
-		answer.Content = map[string]*huma.MediaType{rt.media: {Schema: &anyString}}
-	case rt.media != "":
-		answer.Content = map[string]*huma.MediaType{rt.media: {Schema: &media}}
+	case rt.Media == "application/json":
+		answer.Content = map[string]*huma.MediaType{rt.Media: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
+	case strings.HasPrefix(rt.Media, "text/"):
+		answer.Content = map[string]*huma.MediaType{rt.Media: {Schema: &anyString}}
+	case rt.Media != "":
+		answer.Content = map[string]*huma.MediaType{rt.Media: {Schema: &media}}
 	}
 	return answer
 }
 
 // documentEvents returns the documentation of a stream. Its schema is that of the data of an event,
 // which generated clients pass on; x-dormouse-events names the schema of each kind of event.
-func (d *description) documentEvents(rt *route) *huma.MediaType {
+func (d *description) documentEvents(rt *Route) *huma.MediaType {
 	schema, kinds := &huma.Schema{}, map[string]string{}
 	var seen []string
-	for _, kind := range slices.Sorted(maps.Keys(rt.events)) {
-		data := d.schema(rt.events[kind])
+	for _, kind := range slices.Sorted(maps.Keys(rt.Events)) {
+		data := d.schema(rt.Events[kind])
 		kinds[kind] = data.Ref
 		if !slices.Contains(seen, data.Ref) {
 			seen = append(seen, data.Ref)
@@ -245,12 +245,12 @@ func (d *description) documentEvents(rt *route) *huma.MediaType {
 }
 
 // parameters returns the parameters of the path, of the query and of the headers.
-func (rt *route) parameters() []*huma.Param {
+func (rt *Route) parameters() []*huma.Param {
 	var all []*huma.Param
 	for _, name := range rt.pathParams() {
 		all = append(all, &huma.Param{Name: name, In: "path", Required: true, Schema: &pathID, Description: "1 to 512 bytes of UTF-8, percent-encoded"})
 	}
-	names := append([]string{}, rt.query...)
+	names := append([]string{}, rt.Query...)
 	for _, name := range []string{"scope", "stale", "min_index"} {
 		if rt.takes(name) {
 			names = append(names, name)
@@ -259,9 +259,9 @@ func (rt *route) parameters() []*huma.Param {
 	for _, name := range names {
 		known, ok := queryParams[name]
 		if !ok {
-			panic("rest: " + rt.id + " declares an unknown query parameter " + name)
+			panic("web: " + rt.ID + " declares an unknown query parameter " + name)
 		}
-		all = append(all, &huma.Param{Name: name, In: "query", Schema: openapi.Bounded(rt.id, name, known.schema), Description: known.doc})
+		all = append(all, &huma.Param{Name: name, In: "query", Schema: openapi.Bounded(rt.ID, name, known.schema), Description: known.doc})
 	}
 	for _, name := range rt.headers() {
 		schema := &nonEmptyString
@@ -274,47 +274,47 @@ func (rt *route) parameters() []*huma.Param {
 }
 
 // headers returns the names of the headers that the route reads.
-func (rt *route) headers() []string {
+func (rt *Route) headers() []string {
 	var names []string
-	if rt.effect != plain {
+	if rt.Effect != Plain {
 		names = append(names, headerScope, headerCluster)
 	}
-	if rt.streams && (rt.takes("from") || rt.takes("from_index")) {
-		names = append(names, headerLastEvent)
+	if rt.Streams && (rt.takes("from") || rt.takes("from_index")) {
+		names = append(names, HeaderLastEvent)
 	}
 	names = append(names, headerTimeout)
-	if rt.effect == writes {
+	if rt.Effect == Writes {
 		names = append(names, headerFence)
 	}
 	if rt.idempotent() {
 		names = append(names, headerIdempotency)
 	}
-	if rt.condition != "" {
+	if rt.Condition != "" {
 		names = append(names, headerIfMatch, headerIfNone)
 	}
 	return names
 }
 
-// routeDocument serves the document of all routes registered before. It is made at the first
+// RouteDocument serves the document of all routes registered before. It is made at the first
 // request, because that takes longer than the rest of a node's start.
-func (f *api) routeDocument() {
-	register(f, route{
-		method: http.MethodGet, path: "/openapi.json", id: "get-openapi", tag: "health",
-		summary: "This document", media: "application/json",
-	}, func(c *request, _ *none) error {
+func (f *API) RouteDocument() {
+	Register(f, Route{
+		Method: http.MethodGet, Path: "/openapi.json", ID: "get-openapi", Tag: "health",
+		Summary: "This document", Media: "application/json",
+	}, func(c *Request, _ *None) error {
 		document, err := f.document()
 		if err != nil {
 			return err
 		}
-		f.send(c.w, http.StatusOK, "application/json", document)
+		f.send(c.Writer, http.StatusOK, "application/json", document)
 		return nil
 	})
 	f.document = sync.OnceValues(f.describe)
 }
 
 // describe returns the document of all routes.
-func (f *api) describe() ([]byte, error) {
-	d := &description{document: openapi.New(f.options.Version, newSchemas())}
+func (f *API) describe() ([]byte, error) {
+	d := &description{document: openapi.New(f.Options.Version, newSchemas())}
 	for _, add := range f.described {
 		add(d)
 	}
@@ -331,7 +331,7 @@ func (f *api) describe() ([]byte, error) {
 	}
 	encoded, err := json.Marshal(d.document)
 	if err != nil {
-		return nil, fmt.Errorf("rest: encode the OpenAPI document: %w", err)
+		return nil, fmt.Errorf("web: encode the OpenAPI document: %w", err)
 	}
 	return encoded, nil
 }

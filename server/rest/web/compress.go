@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"net/http"
@@ -22,7 +22,7 @@ const compressLeast = 2 << 10
 // compressed returns the body of an answer in the coding that the client accepts, and sets its header.
 // Streams and bytes are sent as they are, and so is what holds a secret: the size of a compressed answer
 // would tell something about it (BREACH).
-func (w *writer) compressed(contentType string, body []byte) []byte {
+func (w *Writer) compressed(contentType string, body []byte) []byte {
 	if !w.compress || w.secret || len(body) < compressLeast || !compressible(contentType) {
 		return body
 	}

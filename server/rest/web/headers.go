@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"net/http"
@@ -20,11 +20,11 @@ const (
 	headerNode        = "Dormouse-Node"
 	headerCluster     = "Dormouse-Cluster"
 	headerAge         = "Dormouse-Age-Ms"
-	headerIncarnation = "Dormouse-Incarnation"
+	HeaderIncarnation = "Dormouse-Incarnation"
 	headerIdempotency = "Idempotency-Key"
 	headerIfMatch     = "If-Match"
 	headerIfNone      = "If-None-Match"
-	headerLastEvent   = "Last-Event-ID"
+	HeaderLastEvent   = "Last-Event-ID"
 	headerETag        = "Etag" // ETag, as net/http writes it
 )
 
@@ -36,17 +36,17 @@ const (
 )
 
 // readHeaders reads the headers that the route's effect allows.
-func (c *request) readHeaders() error {
+func (c *Request) readHeaders() error {
 	if err := c.readScope(); err != nil {
 		return err
 	}
-	if c.route.effect != writes && c.route.effect != scoped {
+	if c.Route.Effect != Writes && c.Route.Effect != Scoped {
 		return nil
 	}
 	if err := c.readFence(); err != nil {
 		return err
 	}
-	if c.route.idempotent() {
+	if c.Route.idempotent() {
 		if err := c.readKey(); err != nil {
 			return err
 		}
@@ -56,25 +56,25 @@ func (c *request) readHeaders() error {
 
 // readFence reads the fence of a write. A call that does not check fences refuses one, instead of
 // ignoring it.
-func (c *request) readFence() error {
-	text, err := single(c.r.Header, headerFence)
+func (c *Request) readFence() error {
+	text, err := SingleHeader(c.HTTP.Header, headerFence)
 	if err != nil || text == "" {
 		return err
 	}
-	if c.route.effect == scoped {
+	if c.Route.Effect == Scoped {
 		return agent.Invalid(headerFence, "this call takes no fence, because an instance uses its owner's fence: leave the header out")
 	}
 	fence, err := parseFence(text)
 	if err != nil {
 		return err
 	}
-	c.fence = &fence
+	c.Fence = &fence
 	return nil
 }
 
 // readKey makes a request id from an Idempotency-Key.
-func (c *request) readKey() error {
-	key, err := single(c.r.Header, headerIdempotency)
+func (c *Request) readKey() error {
+	key, err := SingleHeader(c.HTTP.Header, headerIdempotency)
 	if err != nil {
 		return err
 	}
@@ -82,36 +82,36 @@ func (c *request) readKey() error {
 		return agent.Invalid(headerIdempotency, "the key is not 1 to %d bytes of UTF-8", idemKeyMax)
 	}
 	if key != "" {
-		c.idemKey = key
-		c.request = agent.Request{Client: idemClient + key, Seq: 1, TTL: idemAnswered}
+		c.IdemKey = key
+		c.Request = agent.Request{Client: idemClient + key, Seq: 1, TTL: idemAnswered}
 	}
 	return nil
 }
 
 // readScope reads the scope from the header, or on GET from the query.
-func (c *request) readScope() error {
-	scope, err := single(c.r.Header, headerScope)
+func (c *Request) readScope() error {
+	scope, err := SingleHeader(c.HTTP.Header, headerScope)
 	if err != nil {
 		return err
 	}
-	if asked := c.query.Get("scope"); asked != "" {
+	if asked := c.Query.Get("scope"); asked != "" {
 		if scope != "" && scope != asked {
 			return agent.Invalid("scope", "the query says scope %q, the header %q", asked, scope)
 		}
 		scope = asked
 	}
-	c.scope = scope
+	c.Scope = scope
 	return nil
 }
 
 // readConditions converts If-Match and If-None-Match to a revision. A condition that the call
 // cannot check is refused, and not ignored.
-func (c *request) readConditions() error {
-	match, err := single(c.r.Header, headerIfMatch)
+func (c *Request) readConditions() error {
+	match, err := SingleHeader(c.HTTP.Header, headerIfMatch)
 	if err != nil {
 		return err
 	}
-	noneMatch, err := single(c.r.Header, headerIfNone)
+	noneMatch, err := SingleHeader(c.HTTP.Header, headerIfNone)
 	if err != nil {
 		return err
 	}
@@ -120,11 +120,11 @@ func (c *request) readConditions() error {
 		return nil
 	case match != "" && noneMatch != "":
 		return agent.Invalid(headerIfMatch, "If-Match and If-None-Match exclude each other")
-	case match == "*" && c.route.existing && (!c.route.takes("upsert") || !c.flag("upsert")):
+	case match == "*" && c.Route.Existing && (!c.Route.takes("upsert") || !c.Flag("upsert")):
 		return nil // if it does not exist, the answer is not_found anyway
 	case match == "*":
 		return agent.Invalid(headerIfMatch, "name the revision in quotes, as its ETag does: \"any\" cannot be checked")
-	case c.route.condition == "":
+	case c.Route.Condition == "":
 		return agent.Invalid(headerIfMatch, "this call takes no condition")
 	case noneMatch == "*":
 		c.ifMatch = new(uint64)
@@ -140,20 +140,20 @@ func (c *request) readConditions() error {
 	return nil
 }
 
-// conditioned combines the condition in the headers with the one in the body or the query, which
+// Conditioned combines the condition in the headers with the one in the body or the query, which
 // must agree.
-func (c *request) conditioned(named *uint64) *uint64 {
+func (c *Request) Conditioned(named *uint64) *uint64 {
 	switch {
 	case c.ifMatch == nil:
 		return named
 	case named != nil && *named != *c.ifMatch:
-		c.fail(agent.Invalid(c.route.condition, "%s is %d, but the headers say %d", c.route.condition, *named, *c.ifMatch))
+		c.Fail(agent.Invalid(c.Route.Condition, "%s is %d, but the headers say %d", c.Route.Condition, *named, *c.ifMatch))
 	}
 	return c.ifMatch
 }
 
-// single returns a header that may occur once.
-func single(header http.Header, name string) (string, error) {
+// SingleHeader returns a header that may occur once.
+func SingleHeader(header http.Header, name string) (string, error) {
 	values := header.Values(name)
 	if len(values) > 1 {
 		return "", agent.Invalid(name, "the header occurs %d times", len(values))
@@ -166,7 +166,7 @@ func single(header http.Header, name string) (string, error) {
 
 // timeoutOf returns the timeout of the request.
 func timeoutOf(header http.Header, byDefault time.Duration) (time.Duration, error) {
-	text, err := single(header, headerTimeout)
+	text, err := SingleHeader(header, headerTimeout)
 	if err != nil || text == "" {
 		return byDefault, err
 	}
@@ -177,8 +177,8 @@ func timeoutOf(header http.Header, byDefault time.Duration) (time.Duration, erro
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// etag formats a revision as an entity tag.
-func etag(revision uint64) string { return `"` + strconv.FormatUint(revision, 10) + `"` }
+// ETag formats a revision as an entity tag.
+func ETag(revision uint64) string { return `"` + strconv.FormatUint(revision, 10) + `"` }
 
 // parseETag parses one strong entity tag with a revision.
 func parseETag(text string) (uint64, error) {
@@ -191,8 +191,8 @@ func parseETag(text string) (uint64, error) {
 	return revision, nil
 }
 
-// location returns the path of a created resource.
-func location(segments ...string) string {
+// PathOf returns the path of a created resource.
+func PathOf(segments ...string) string {
 	var b strings.Builder
 	b.WriteString("/v1")
 	for _, segment := range segments {

@@ -1,4 +1,4 @@
-package rest
+package web
 
 import (
 	"bytes"
@@ -62,13 +62,13 @@ var zstdDecoders = sync.OnceValue(func() chan *zstd.Decoder {
 
 // receiveCoded reads a body in a content coding, of at most limit bytes without it. The bytes that
 // arrive have the same limit.
-func (c *request) receiveCoded(arriving io.Reader, coding string, limit int64) ([]byte, error) {
+func (c *Request) receiveCoded(arriving io.Reader, coding string, limit int64) ([]byte, error) {
 	if coding == codingGzip {
 		z, err := gzip.NewReader(arriving)
 		if err != nil {
 			return nil, fmt.Errorf("not gzip, as its Content-Encoding says: %w", err)
 		}
-		return c.receive(http.MaxBytesReader(c.w, io.NopCloser(z), limit), limit)
+		return c.receive(http.MaxBytesReader(c.Writer, io.NopCloser(z), limit), limit)
 	}
 	small, err := c.receive(arriving, limit) // whole, so that no decoder waits for the network
 	if err != nil {
@@ -81,5 +81,5 @@ func (c *request) receiveCoded(arriving io.Reader, coding string, limit int64) (
 		return nil, fmt.Errorf("not zstd, as its Content-Encoding says: %w", err)
 	}
 	defer d.Reset(nil) //nolint:errcheck // it forgets the body
-	return c.receive(http.MaxBytesReader(c.w, io.NopCloser(d), limit), limit)
+	return c.receive(http.MaxBytesReader(c.Writer, io.NopCloser(d), limit), limit)
 }
