@@ -156,7 +156,7 @@ func (b *batch) answered(p *logpb.Commit, client *clientState) (decided agent.De
 		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was used for another commit", p.Seq, p.Client)
 		return refused(e), true, nil
 	}
-	b.machine.Counters.Answered.Add(1)
+	b.counted.Answered++
 	decided, err = command.DecodeOutcome(answer.Outcome)
 	return decided, true, err
 }

@@ -18,15 +18,17 @@ import (
 // batch is one log entry while it is applied, and the next value of the machine's in-memory state.
 type batch struct {
 	*txn.Entry
-	machine  *Machine
-	clients  map[clientID]*clientState
-	roster   *roster // nil until the entry changes it
-	placed   placed
-	moved    bool // placed has changed other than by lease renewals
-	imports  imports
-	imported bool // an import has ended
-	shared   bool // the entry has several commits
-	cluster  bool // a commit has ops that only nodes send
+	machine    *Machine
+	clients    map[clientID]*clientState
+	roster     *roster // nil until the entry changes it
+	placed     placed
+	moved      bool // placed has changed other than by lease renewals
+	imports    imports
+	imported   bool // an import has ended
+	importsSet bool // imports has changed
+	shared     bool // the entry has several commits
+	cluster    bool // a commit has ops that only nodes send
+	counted    txn.EntryCounters
 
 	tx      txn.Tx // of the commit that runs
 	outcome []byte // of the commit that runs, if it is not refused
@@ -149,6 +151,7 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 		return err
 	}
 	settle()
+	m.Counters.Add(b.counted)
 	m.applyRows.Store(int64(m.hot.Bytes()))
 	if err := b.Due.Refresh(m.gen.engine); err != nil {
 		return err

@@ -100,8 +100,7 @@ func decide(m *Machine, index, term uint64, p *logpb.Batch, commits [][]byte) *d
 // onlyRows reports whether the entry changes, besides rows, only what a logpb.Decision holds.
 func onlyRows(b *batch) bool {
 	m := b.machine
-	return b.roster == nil && !b.moved && !b.imported && !b.TokensChanged && !b.cluster &&
-		len(b.imports) == 0 && len(*m.imports.Load()) == 0 && b.Opening == m.opening && b.MintBase == m.mintBase &&
+	return b.roster == nil && !b.moved && !b.importsSet && !b.TokensChanged && !b.cluster && b.Opening == m.opening && b.MintBase == m.mintBase &&
 		b.Defaults == m.defaults && b.Deletions == m.deletions
 }
 

@@ -10,9 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/storage"
 )
 
@@ -87,6 +89,7 @@ func TestADecisionHoldsOnlyAtItsPlace(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		between     bool   // another entry of commits comes first
+		expected    uint64 // entries that the leader expects before it
 		index, term uint64 // beyond those that the leader expected
 		applied     bool
 	}{
@@ -95,6 +98,7 @@ func TestADecisionHoldsOnlyAtItsPlace(t *testing.T) {
 		"in another term":                {term: 1},
 		"after an entry of commits":      {between: true, index: 1},
 		"in place of an entry of a term": {between: true, index: 1, term: 1},
+		"at its place, over other state": {between: true, index: 1, expected: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newSubject(t)
@@ -102,7 +106,7 @@ func TestADecisionHoldsOnlyAtItsPlace(t *testing.T) {
 			r.batch(put("before"))
 			entry := &raft.Log{
 				Type: raft.LogCommand, Index: r.index + 1 + c.index, Term: r.term + c.term,
-				Data: r.machine.Pack(r.index+1, r.term, r.tick, r.wall, r.encode(put("a"), put("b"))),
+				Data: r.machine.Pack(r.index+1+c.expected, r.term, r.tick, r.wall, r.encode(put("a"), put("b"))),
 			}
 			if !holdsDecision(t, entry) {
 				t.Fatal("the entry holds commits")
@@ -159,6 +163,78 @@ func TestADecisionOfAnotherReplicaIsAppliedWithoutOutcomes(t *testing.T) {
 	}
 	if follower.hash(t) != r.hash() {
 		t.Error("the follower has other rows")
+	}
+}
+
+// An entry whose commits a leader decides, and then leaves to each replica, counts once.
+func TestWhatAnEntryMeetsIsCountedOnce(t *testing.T) {
+	r := newOwners(t)
+	r.record()
+	owned := r.must(7, layout.PartitionAssign, "n1")
+	r.must(7, layout.PartitionDrain, "n2")
+	r.must(7, layout.PartitionRelease, "")
+	once := agent.Commit{
+		Fence: &agent.Fence{Claim: layout.PartitionClaim(7), Epoch: owned.Epoch},
+		Ops:   []agent.Op{&agent.PutValue{Key: "v"}}, Request: agent.Request{Client: "c", Seq: 1},
+	}
+	again := once
+	again.Fence = nil
+	r.batch(once, again) // the fence is one of a commit that shares its entry
+	again.Request.Seq = 2
+	r.batch(again)
+	r.after(2 * leaseTTL).batch(again) // the leases of all nodes lapse
+	if holdsDecision(t, r.log[len(r.log)-1]) || !holdsDecision(t, r.log[len(r.log)-2]) {
+		t.Fatal("the test needs an entry of each kind")
+	}
+	c := &r.machine.Counters
+	got := txn.EntryCounters{Answered: c.Answered.Load(), SharedFences: c.SharedFences.Load(), LeasesEnded: c.LeasesEnded.Load(), Drained: c.Drained.Load()}
+	if want := (txn.EntryCounters{Answered: 2, SharedFences: 1, LeasesEnded: 3, Drained: 1}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+}
+
+// An entry that changes what each replica keeps in memory besides rows holds its commits. Entries of
+// other commits hold decisions, also while an import or a deletion is under way.
+func TestAnEntryHoldsItsCommitsIfItChangesMoreThanRows(t *testing.T) {
+	source, r := newSubject(t), newOwners(t)
+	source.record()
+	do[*agent.ValueResult](source, &agent.PutValue{Key: "v"})
+	e := exportOf(source, agent.DefaultScope)
+	r.record()
+	in := func(scope string, ops ...agent.Op) [][]byte {
+		return r.encode(agent.Commit{Scope: scope, Ops: ops})
+	}
+	put := in("other", &agent.PutValue{Key: "a-1"}, &agent.PutValue{Key: "a-2"}, &agent.PutValue{Key: "a-3"})
+	steps := []struct {
+		what     string
+		commits  [][]byte
+		decision bool
+	}{
+		{"a put", put, true},
+		{"the begin of an import", in("i", e.begin("i")), false},
+		{"a put during the import", put, true},
+		{"a step of the import", in("i", &agent.ImportScope{ID: "i", Rows: e.chunks(len(e.rows))[0]}), false},
+		{"the end of the import", in("i", &agent.ImportScope{ID: "i", Finish: true}), false},
+		{"a put after the import", put, true},
+		{"a put into the imported scope", in("i", &agent.PutValue{Key: "w"}), true},
+		{"the deletion of the imported scope", in("i", &agent.DeleteScope{}), false},
+		{"the limits of all scopes", in("other", &agent.PutScope{Default: true, Policy: agent.Policy{KeysMax: 5}}), false},
+		{"a token", in("other", reader("ann", "secret")), false},
+		{"a member", [][]byte{r.machine.EncodePutMember(layout.Member{ID: "n4", Incarnation: "data-n4", RaftAddr: "n4"})}, false},
+		{"a deletion that is under way", in("other", &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "a"}), false},
+	}
+	for _, s := range steps {
+		if d := r.feed(s.commits)[0]; d.Err != nil {
+			t.Fatalf("%s: %v", s.what, d.Err)
+		}
+		if got := holdsDecision(t, r.log[len(r.log)-1]); got != s.decision {
+			t.Errorf("the entry of %s holds a decision: %t", s.what, got)
+		}
+	}
+	follower := openPeer(t, storage.MemFS())
+	follower.apply(t, r.log...)
+	if follower.hash(t) != r.hash() {
+		t.Error("a follower has other rows than the leader")
 	}
 }
 

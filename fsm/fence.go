@@ -15,7 +15,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		return nil
 	}
 	if b.shared {
-		b.machine.Counters.SharedFences.Add(1)
+		b.counted.SharedFences++
 	}
 	if err := agent.ValidKey("fence.claim", fence.Claim); err != nil {
 		return err

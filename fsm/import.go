@@ -110,6 +110,7 @@ func (c machineCommit) setImport(row *logpb.ImportRow) {
 	if row == nil && c.batch.imports[c.Scope] == nil {
 		return
 	}
+	c.batch.importsSet = true
 	c.batch.imports = maps.Clone(c.batch.imports)
 	if row == nil {
 		delete(c.batch.imports, c.Scope)

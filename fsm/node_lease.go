@@ -177,7 +177,7 @@ func (b *batch) sweepLeases(tick uint64) error {
 }
 
 func lapse(b *batch, node string) error {
-	b.machine.Counters.LeasesEnded.Add(1)
+	b.counted.LeasesEnded++
 	return b.dropLease(node, layout.EventLapsed, "the lease of node "+node+" lapsed")
 }
 

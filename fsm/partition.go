@@ -162,7 +162,7 @@ func (m *moving) release(now layout.Partition) error {
 		m.why = now.Why
 	}
 	if _, ok := m.batch.placed.lease(now.To); ok && !m.batch.placed.rules.IsDrained(now.To) {
-		m.batch.machine.Counters.Drained.Add(1)
+		m.batch.counted.Drained++
 		return m.give(now, now.To, layout.EventMoved)
 	}
 	return m.store(layout.Partition{ID: now.ID, State: layout.PartitionFree}, layout.EventReleased, now.Owner, "")
