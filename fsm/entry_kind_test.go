@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
+	"dormouse/fsm"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 )
@@ -81,7 +82,15 @@ func TestAKindIsFoundBeyondManyBytesOfOthers(t *testing.T) {
 }
 
 func TestKindsAreFoundInEveryBlockOfAThreadAndItsForks(t *testing.T) {
+	for _, level := range []uint32{0, fsm.FeatureLevelMax} {
+		t.Run(fmt.Sprint("at level ", level), func(t *testing.T) { findInEveryBlock(t, level) })
+	}
+}
+
+func findInEveryBlock(t *testing.T, level uint32) {
+	t.Helper()
 	r := newSubject(t)
+	r.raise(level)
 	const block = kv.KindBlock
 	kinds := make([]string, 2*block+10)
 	for i := range kinds {

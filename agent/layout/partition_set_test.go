@@ -2,8 +2,10 @@ package layout_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
 )
 
@@ -28,5 +30,21 @@ func TestASetOfPartitionsListsWhatIsInItInOrder(t *testing.T) {
 	}
 	if s != (layout.PartitionSet{}) {
 		t.Errorf("%v are left", slices.Collect(s.All()))
+	}
+}
+
+func TestAClaimNamesAPartitionInOneSpellingOnly(t *testing.T) {
+	for _, n := range []int{0, 7, layout.Partitions - 1} {
+		if got, ok := layout.ClaimedPartition(layout.PartitionClaim(n)); got != n || !ok {
+			t.Errorf("the claim of partition %d names %d: %t", n, got, ok)
+		}
+	}
+	for _, digits := range []string{"", "-1", "+7", "007", "7 ", strconv.Itoa(layout.Partitions)} {
+		if n, ok := layout.ClaimedPartition(agent.PartitionClaimPrefix + digits); ok {
+			t.Errorf("%q names partition %d", digits, n)
+		}
+	}
+	if _, ok := layout.ClaimedPartition("7"); ok {
+		t.Error("a claim without the prefix names a partition")
 	}
 }

@@ -61,6 +61,37 @@ func TestOverlayAgainstAModel(t *testing.T) {
 	}
 }
 
+// A range deleted after an entry has written its rows takes them out of the cache too.
+func TestRowsOfARangeThatTheirEntryDeletesAreNotCached(t *testing.T) {
+	engine, err := storage.Open("engine", storage.Options{FS: storage.MemFS(), Fatal: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := kv.NewOverlay(kv.NewApplyCache(1 << 20))
+	overlay.Open(engine)
+	const key = kv.KindCheckpoint + "000"
+	for i := range kv.PointDeletesMax + 1 { // enough for a range delete
+		overlay.Set(fmt.Sprintf("%s%03d", kv.KindCheckpoint, i), []byte("x"))
+	}
+	if err := overlay.RemoveRange(kv.KindCheckpoint, kv.After(kv.KindCheckpoint)); err != nil {
+		t.Fatal(err)
+	}
+	batch := engine.NewBatch()
+	overlay.WriteTo(batch)
+	if err := engine.Commit(batch); err != nil {
+		t.Fatal(err)
+	}
+	batch.Close()
+	overlay.Settle()
+	overlay.Open(engine)
+	if got, err := overlay.Get(key); got != nil || err != nil {
+		t.Errorf("the next entry reads %q, %v", got, err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // randomRow makes one change or read in both.
 func randomRow(t *testing.T, random *rand.Rand, overlay *kv.Overlay, model map[string]string) {
 	t.Helper()
