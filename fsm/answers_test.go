@@ -109,3 +109,25 @@ func TestColumnsOfAnswersFitEachOther(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An acknowledged request is refused until it can no longer apply, also if later ones expire earlier.
+func TestAnAcknowledgedRequestOutlivesThoseThatExpireBeforeIt(t *testing.T) {
+	r := newSubject(t)
+	request := func(seq, low uint64, ttl time.Duration) [][]byte {
+		return r.encode(agent.Commit{
+			Request: agent.Request{Client: "c", Seq: seq, Low: low, TTL: ttl},
+			Ops:     []agent.Op{&agent.PutValue{Key: "v"}},
+		})
+	}
+	r.feed(request(1, 1, time.Second))
+	long := request(2, 1, agent.RequestTTLMax)
+	r.feed(long)
+	r.feed(request(3, 3, time.Second))
+	r.after(time.Minute).pass()
+	if d := r.feed(long)[0]; d.Err == nil || d.Err.Code != agent.CodeRequestExpired {
+		t.Errorf("the acknowledged request is decided as %+v", d)
+	}
+	if got := read[*agent.Value](r, &agent.GetValue{Key: "v"}).Revision; got != 3 {
+		t.Errorf("the value is at revision %d after three requests", got)
+	}
+}

@@ -183,3 +183,14 @@ func TestAMoveKeepsWhatTheScopeCounts(t *testing.T) {
 		t.Fatalf("after its ttl: %+v", got)
 	}
 }
+
+// A save that consumes more than the last one is not a repetition of it.
+func TestASaveThatConsumesMoreIsNoRepetition(t *testing.T) {
+	r := newSubject(t)
+	save := &agent.SaveConversation{ConversationRef: conv("c"), Lifecycle: agent.LifecycleCompletion, State: blob("1")}
+	do[*agent.ConversationResult](r, save, &agent.PendMessage{ConversationRef: conv("c"), Message: agent.JSON(`{}`)})
+	do[*agent.ConversationResult](r, save)
+	more := *save
+	more.Consumed = 1
+	r.refuse(agent.CodeRevisionMismatch, &more)
+}

@@ -88,6 +88,13 @@ func TestReceiptsOfDeletionsAreKeptForATimeAndInANumber(t *testing.T) {
 	if n := r.rows(kv.KindDeletion); n != agent.DeletionsKeptMax {
 		t.Fatalf("%d receipts are kept", n)
 	}
+	queued := slices.DeleteFunc(r.queued(), func(key string) bool {
+		_, target, _ := kv.SplitDue(key)
+		return target[:1] != kv.KindDeletion
+	})
+	if len(queued) != agent.DeletionsKeptMax {
+		t.Fatalf("%d receipts are queued", len(queued))
+	}
 	page := read[*agent.DeletionList](r, &agent.ListDeletions{Page: agent.Page{Limit: 2, Order: agent.Descending}})
 	if len(page.Items) != 2 || page.Items[0].ID != last.ID || page.Next != page.Items[1].ID {
 		t.Fatalf("the newest receipts are %+v", page)
@@ -100,6 +107,27 @@ func TestReceiptsOfDeletionsAreKeptForATimeAndInANumber(t *testing.T) {
 	r.missing(agent.CodeNotFound, &agent.GetDeletion{ID: last.ID})
 	if n := r.rows(kv.KindDeletion); n != 0 {
 		t.Fatalf("%d receipts are kept after their time", n)
+	}
+}
+
+// A page of a list reads a bounded number of rows, also of those that a deletion has still to remove.
+func TestAListIsBoundedWhileADeletionIsUnderWay(t *testing.T) {
+	r := newSubject(t)
+	for some := range slices.Chunk(keysFrom("gone", agent.ReadRowsMax+1), agent.CommitOpsMax) {
+		ops := make([]agent.Op, len(some))
+		for i, key := range some {
+			ops[i] = &agent.PutValue{Key: key}
+		}
+		do[*agent.ValueResult](r, ops...)
+	}
+	do[*agent.ValueResult](r, &agent.PutValue{Key: "left"})
+	do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "gone"})
+	first := read[*agent.ValueList](r, &agent.ListValues{})
+	if len(first.Items) != 0 || first.Next == "" {
+		t.Fatalf("the first page has %d values, and goes on after %q", len(first.Items), first.Next)
+	}
+	if next := read[*agent.ValueList](r, &agent.ListValues{Page: agent.Page{After: first.Next}}); len(next.Items) != 1 || next.Next != "" {
+		t.Errorf("the next page has %d values, and goes on after %q", len(next.Items), next.Next)
 	}
 }
 

@@ -150,7 +150,9 @@ func TestCompactionTrimsTheIndexByKind(t *testing.T) {
 
 	// A fork keeps the rows that it reads.
 	do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "f"})
+	compact(2*block, 2*block)
 	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "f"})
+	compact(2*block+2, block)
 	compact(3*block-2, block)
 }
 

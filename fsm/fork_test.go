@@ -202,3 +202,13 @@ func TestAnIDThatCameBackAfterCompactionStaysKnownToTheFork(t *testing.T) {
 		t.Fatalf("the fork has forgotten its entry: %+v", got)
 	}
 }
+
+// A checkpoint that points to an earlier thread of the same name does not hold up a compaction.
+func TestACompactionPassesPointersToAnEarlierThread(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.CheckpointResult](r, appendTo("t", `{}`), pointing("c", "t", 1))
+	do[*agent.ThreadResult](r, &agent.DeleteThread{Thread: "t"}, appendTo("t", `{}`, `{}`, `{}`))
+	if got := do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "t", BeforeSeq: 2}).Thread; got.Floor != 2 {
+		t.Errorf("the floor is %d", got.Floor)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/command/commandtest"
+	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
 )
 
@@ -177,6 +178,13 @@ func TestEveryKindOfAScopeMovesOrIsSaidToStay(t *testing.T) {
 	fillEverything(r)
 	beginErasure(r)
 	e := exportOf(r, agent.DefaultScope)
+	for _, row := range e.rows {
+		if receipt := (&logpb.Erasure{}); string(row.Key[:1]) == kv.KindErasure {
+			if err := proto.Unmarshal(row.Value, receipt); err != nil || receipt.ErasedIndex != 0 {
+				t.Errorf("the receipt %q has an index of this log, %d: %v", row.Key, receipt.ErasedIndex, err)
+			}
+		}
+	}
 	var missing []string
 	for _, kind := range fsm.MovedKinds() {
 		if !slices.ContainsFunc(e.rows, func(row agent.ScopeRow) bool { return string(row.Key[:1]) == kind }) {
@@ -188,6 +196,26 @@ func TestEveryKindOfAScopeMovesOrIsSaidToStay(t *testing.T) {
 	}
 	if !slices.IsSortedFunc(e.rows, func(a, b agent.ScopeRow) int { return bytes.Compare(a.Key, b.Key) }) {
 		t.Error("the rows are not in order")
+	}
+}
+
+// A session with a lease is exported as recoverable, in the order of those that are.
+func TestSessionsWithALeaseAreExportedInOrder(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	for session, ttl := range map[string]time.Duration{"a": time.Hour, "b": time.Second, "c": time.Hour} {
+		do[*agent.SessionResult](r, &agent.PutSession{Session: session, Agent: "x"},
+			&agent.ClaimSession{Session: session, Owner: "o", Request: asking("q"), TTL: ttl})
+	}
+	r.after(time.Minute).pass() // the lease of b lapses
+	var got []string
+	for _, row := range exportOf(r, agent.DefaultScope).rows {
+		if string(row.Key[:1]) == kv.KindSessionRecoverable {
+			got = append(got, strings.TrimSuffix(string(row.Key[1:]), kv.Separator))
+		}
+	}
+	if want := []string{"a", "b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("exported %q as recoverable, want %q", got, want)
 	}
 }
 

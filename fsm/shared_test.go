@@ -200,3 +200,21 @@ func (r *subject) sharedBytes() (bytes uint64) {
 	}
 	return bytes
 }
+
+// Entries with chosen ids of a deleted thread count until its last fork is gone.
+func TestEntriesWithChosenIDsCountWhileForksReadThem(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "one"}, {ID: "two"}}})
+	do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "a"}, &agent.ForkThread{Thread: "t", NewThread: "b"})
+	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"})
+	shared := r.sharedBytes()
+	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "a"})
+	if got := r.sharedBytes(); got != shared || shared == 0 {
+		t.Errorf("%d bytes count after one of two forks is gone, want %d", got, shared)
+	}
+	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "b"})
+	if got := r.scopeBytes(); got != 0 {
+		t.Errorf("%d bytes count at the end", got)
+	}
+}

@@ -3,6 +3,7 @@ package fsm_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"dormouse/agent"
 )
@@ -91,5 +92,15 @@ func TestListsPageInKeyOrder(t *testing.T) {
 		if ids, _ := list(agent.Page{Prefix: "a", After: "b"}); len(ids) != 0 {
 			t.Fatalf("%s after the prefix: %q", noun, ids)
 		}
+	}
+}
+
+// A seal of a value that is deleted already names the incarnation that was deleted.
+func TestALaterSealKeepsTheIncarnation(t *testing.T) {
+	r := newSubject(t)
+	incarnation := do[*agent.ValueResult](r, &agent.PutValue{Key: "v"}).Incarnation
+	do[*agent.DeleteResult](r, &agent.DeleteValue{Key: "v"}, &agent.DeleteValue{Key: "v", Seal: time.Hour})
+	if e := r.refusal(agent.CodeDeleted, &agent.PutValue{Key: "v"}); e.Incarnation != incarnation {
+		t.Errorf("the seal names incarnation %d, want %d", e.Incarnation, incarnation)
 	}
 }
