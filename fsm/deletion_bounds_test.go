@@ -9,6 +9,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/deletion"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 func TestOnlySoManyDeletionsAreUnderWay(t *testing.T) {
@@ -107,6 +108,25 @@ func TestReceiptsOfDeletionsAreKeptForATimeAndInANumber(t *testing.T) {
 	r.missing(agent.CodeNotFound, &agent.GetDeletion{ID: last.ID})
 	if n := r.rows(kv.KindDeletion); n != 0 {
 		t.Fatalf("%d receipts are kept after their time", n)
+	}
+}
+
+// Values that had expired before a deletion are not counted by it, although they have still been stored.
+func TestADeletionCountsNothingThatHadExpired(t *testing.T) {
+	r := newSubject(t)
+	var ops []agent.Op
+	for _, key := range keysFrom("v", 2*txn.SweepMax) { // the entry of the deletion sweeps half of them
+		ops = append(ops, &agent.PutValue{Key: key, TTL: time.Second})
+	}
+	do[*agent.ValueResult](r, ops...)
+	r.after(time.Minute)
+	d := do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "v"})
+	r.settled()
+	if got := read[*agent.PrefixDeletion](r, &agent.GetDeletion{ID: d.ID}); got.Removed != 0 || got.CompletedAt == 0 {
+		t.Errorf("the receipt is %+v", got)
+	}
+	if n := r.rows(kv.KindValue) + r.rows(kv.KindValueTombstone); n != 0 {
+		t.Errorf("%d rows are left", n)
 	}
 }
 

@@ -255,3 +255,29 @@ func TestTheErasureOfNothingIsCompleteAtOnce(t *testing.T) {
 		t.Errorf("at %d: %+v", r.wall, e)
 	}
 }
+
+// A thread and a checkpoint that are created while an erasure is under way stay, although a session of the
+// agent names them.
+func TestWhatIsCreatedDuringAnErasureStays(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	do[*agent.SessionResult](r, &agent.PutSession{Session: "z", Agent: "last", SessionSettings: agent.SessionSettings{Thread: "t", Checkpoint: "k"}})
+	for i := range 6 {
+		var ops []agent.Op
+		for j := range 100 {
+			ops = append(ops, &agent.PutSession{Session: fmt.Sprintf("last-%d-%d", i, j), Agent: "last"})
+		}
+		do[*agent.SessionResult](r, ops...)
+	}
+	if e := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "last"}); e.CompletedAt != 0 {
+		t.Fatal("the erasure is complete at once")
+	}
+	do[*agent.CheckpointResult](r, appendTo("t", `{}`), state("k", `{}`))
+	r.missing(agent.CodeNotFound, &agent.GetSession{Session: "z"})
+	r.settle()
+	if e := read[*agent.Erasure](r, &agent.GetErasure{Agent: "last"}); e.CompletedAt == 0 || e.Threads != 0 || e.Checkpoints != 0 {
+		t.Errorf("the receipt is %+v", e)
+	}
+	read[*agent.Thread](r, &agent.GetThread{Thread: "t"})
+	read[*agent.Checkpoint](r, &agent.GetCheckpoint{Key: "k"})
+}
