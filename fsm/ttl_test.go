@@ -166,3 +166,28 @@ func TestAForkCopiesSoManyMemoriesAndNotOneMore(t *testing.T) {
 	}
 	do[*agent.ForkedAgent](r, &agent.ForkAgent{Agent: "a", NewAgent: "c", WithoutMemory: true})
 }
+
+// A TTL that is set again moves the row's place in the queue.
+func TestATTLThatIsSetAgainHasOnePlaceInTheQueue(t *testing.T) {
+	for name, put := range map[string]func(ttl time.Duration) agent.Op{
+		"value":      func(ttl time.Duration) agent.Op { return &agent.PutValue{Key: "k", TTL: ttl} },
+		"checkpoint": func(ttl time.Duration) agent.Op { return &agent.PutCheckpoint{Key: "k", TTL: ttl} },
+		"thread":     func(ttl time.Duration) agent.Op { return &agent.SetTTL{Thread: "t", TTL: ttl} },
+		"memory": func(ttl time.Duration) agent.Op {
+			return &agent.WriteMemory{Agent: "a", ID: "m", Content: "c", TTL: ttl}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newSubject(t)
+			do[*agent.ThreadResult](r, appendTo("t", `{}`))
+			for _, ttl := range []time.Duration{time.Hour, 2 * time.Hour, time.Minute} {
+				if _, err := r.try(put(ttl)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if queued := r.queued(); len(queued) != 1 {
+				t.Errorf("the queue holds %q", queued)
+			}
+		})
+	}
+}
