@@ -16,6 +16,15 @@ func (g *Group) Redial() { g.stream.Redial() }
 
 func (g *Group) Raft() *raft.Raft { return g.raft }
 
+// OpenEarlier opens the term of the notification before the latest one, and reports whether
+// this node may propose in it.
+func (g *Group) OpenEarlier(ctx context.Context) bool {
+	g.leadership.mu.Lock()
+	count := g.leadership.count
+	g.leadership.mu.Unlock()
+	return g.leadership.open(ctx, count-1)
+}
+
 // HoldProposer waits until nothing is in flight and lets no entry be sent until
 // resume is called.
 func (g *Group) HoldProposer(ctx context.Context) (resume func(), err error) {

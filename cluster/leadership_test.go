@@ -159,3 +159,16 @@ func TestShutdownClosesEveryConnection(t *testing.T) {
 		}
 	})
 }
+
+// A term whose work takes until leadership was lost is not opened, though the node may lead again by then.
+func TestATermThatHasEndedIsNotOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := lone(t)
+		if n.group.OpenEarlier(t.Context()) {
+			t.Error("a term is opened after a later notification of Raft")
+		}
+		if !n.group.IsLeader() {
+			t.Error("the attempt ended the term that is open")
+		}
+	})
+}

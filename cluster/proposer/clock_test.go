@@ -146,3 +146,27 @@ func TestWhatIsDueNextIsTheEarlierOfTheTwoClocks(t *testing.T) {
 		}
 	}
 }
+
+// Wall time that the log has reached counts, though the system clock is behind it.
+func TestWhatFallsDueByWallTimeFollowsTheLog(t *testing.T) {
+	now := time.Now()
+	log := now.Add(time.Hour).UnixMilli()
+	c := newClock(100, log, now)
+	for _, k := range []struct {
+		wall    int64
+		want    time.Duration
+		overdue bool
+	}{
+		{now.Add(30 * time.Minute).UnixMilli(), 0, true},
+		{log, 0, true},
+		{log + 5, 5 * time.Millisecond, false},
+	} {
+		d, ok := c.until(0, k.wall, now)
+		if overdue := c.overdue(0, k.wall); d != k.want || !ok || overdue != k.overdue {
+			t.Errorf("%d ms after the log's time: due in %v, %v; overdue %v", k.wall-log, d, ok, overdue)
+		}
+	}
+	if !c.overdue(100, 0) || c.overdue(101, 0) || c.overdue(0, 0) {
+		t.Error("what was due by tick at the last stamp is overdue, and nothing else")
+	}
+}

@@ -121,6 +121,9 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 	if !q.add("quiet", pending{ctx: t.Context(), cmd: []byte("x")}) {
 		t.Fatal("another tenant has no room")
 	}
+	if q.add("quiet", pending{ctx: t.Context(), cmd: make([]byte, quantumBytes+1)}) {
+		t.Error("a large commit takes the room for small ones")
+	}
 	out, _ := q.cut()
 	if len(out) != shareMax+1 {
 		t.Fatalf("the entry has %d commits", len(out))
@@ -133,6 +136,10 @@ func TestAFloodLeavesRoomForOthers(t *testing.T) {
 	}
 	if q.count != QueueCommitsMax+spareCommits {
 		t.Errorf("%d commits wait", q.count)
+	}
+	q = &fairQueue{bytes: QueueBytesMax + spareBytes - 1}
+	if one := (pending{ctx: t.Context(), cmd: []byte("x")}); !q.add("a", one) || q.add("b", one) {
+		t.Errorf("%d bytes wait, of %d", q.bytes, QueueBytesMax+spareBytes)
 	}
 }
 

@@ -19,6 +19,7 @@ func TestTheProposerLingersOnlyForCallersThatMayCallAgain(t *testing.T) {
 		"reads alone":                   {answered: 0, p: &Proposer{queue: fairQueue{count: 2}}},
 		"a read waits":                  {answered: 2, p: &Proposer{readers: make([]chan reading, 1)}},
 		"an entry is full":              {answered: 2, p: &Proposer{queue: fairQueue{bytes: BatchBytesMax}}},
+		"what is left of a tenant":      {answered: 2, p: &Proposer{queue: fairQueue{count: 1, shared: 1}}},
 		"nothing is taken any more":     {answered: 2, p: &Proposer{closed: errStopping()}},
 		"they did not come back lately": {answered: 2, p: &Proposer{linger: lingerStats{skipNext: 1}}},
 	} {
@@ -28,6 +29,9 @@ func TestTheProposerLingersOnlyForCallersThatMayCallAgain(t *testing.T) {
 				t.Errorf("lingers: %v", got)
 			}
 		})
+	}
+	if new(Proposer).expect(&batch{done: make([]func(agent.Decided, error), 2), err: errStopping()}) {
+		t.Error("lingers after an entry that failed")
 	}
 	var p Proposer
 	p.announceAt.Store(7)
