@@ -130,8 +130,8 @@ func (rn *runner) commitTurn(i *instance, t *Turn, request agent.Request) (agent
 		}
 	}
 	t.buildReply(i.stored.rev+uint64(len(entries)), i.stored.revision+uint64(min(len(ops), 1)+t.cronRevisions))
-	if len(ops) == 0 && len(t.cronPatches) > 0 {
-		t.cronPatches[0].IfRevision, t.cronPatches[0].IfIncarnation = &i.stored.revision, i.stored.incarnation
+	if len(ops) == 0 {
+		ops = append(ops, i.checkOp())
 	}
 	if t.signal.Ack != nil { // before the jobs and the handler's ops, which may set or cancel the same timer
 		ops = append(ops, t.signal.Ack)
@@ -164,6 +164,16 @@ func (rn *runner) commitTurn(i *instance, t *Turn, request agent.Request) (agent
 	rn.store.markSaved(i, result)
 	i.keepManifest(t)
 	return rn.reply(i, t, true), nil
+}
+
+// checkOp returns the op that checks that no other client has written to the checkpoint, for a
+// turn that does not write its state: the handler has seen that state. A patch that changes
+// nothing makes no revision.
+func (i *instance) checkOp() *agent.PatchCron {
+	revision := i.stored.revision
+	return &agent.PatchCron{
+		Key: i.ref().Checkpoint(), Specs: agent.JSON("{}"), IfRevision: &revision, IfIncarnation: i.stored.incarnation,
+	}
 }
 
 // saveBeforeTurn stores the changes of earlier turns. Its error is a staleError
