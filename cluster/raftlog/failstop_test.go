@@ -107,6 +107,18 @@ func TestTheFirstFailedWriteIsTheLast(t *testing.T) {
 	}
 }
 
+// Two writes that are under way may fail for different reasons.
+func TestTheFirstOfTwoFailuresCounts(t *testing.T) {
+	s, _, end := ailingStores(t)
+	first, second := errors.New("the first"), errors.New("the second")
+	for _, err := range []error{first, second} {
+		if got := s.FailStop.Poison(err); !errors.Is(got, first) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	end.once(t, "the first")
+}
+
 func TestAFullDiskIsToldApart(t *testing.T) {
 	s, engine, end := ailingStores(t)
 	engine.fail = fmt.Errorf("write segment: %w", syscall.ENOSPC)

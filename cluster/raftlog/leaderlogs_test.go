@@ -99,6 +99,7 @@ func TestWhatIsWrittenBeforeItIsStored(t *testing.T) {
 		"before Raft has begun":  {commands(4, 4), func(s *Stores, _ []*raft.Log) { s.OwnEntries.OthersVote = nil }},
 		"a configuration":        {[]*raft.Log{configuration}, func(*Stores, []*raft.Log) {}},
 		"one after a command":    {append(commands(3, 3), configuration), func(*Stores, []*raft.Log) {}},
+		"one before a command":   {append([]*raft.Log{configuration}, commands(5, 5)...), func(*Stores, []*raft.Log) {}},
 		"another leader's entry": {commands(4, 4), func(s *Stores, logs []*raft.Log) { s.OwnEntries.Inbound.Add(&raft.AppendEntriesRequest{Entries: logs}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +132,8 @@ func TestWhatFollowsALeadersEntriesIsWrittenAfterThem(t *testing.T) {
 			s.OwnEntries.OthersVote = nil
 			return s.Logs.StoreLogs(commands(5, 5))
 		}, []string{"append", "append"}},
-		"a new end": {func(s *Stores) error { return s.Logs.DeleteRange(4, 4) }, []string{"append", "delete 4-4"}},
+		"a new end":          {func(s *Stores) error { return s.Logs.DeleteRange(4, 4) }, []string{"append", "delete 4-4"}},
+		"an end before them": {func(s *Stores) error { return s.Logs.DeleteRange(2, 4) }, []string{"append", "delete 2-4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -208,6 +210,22 @@ func TestPendingEntriesAreBoundedInBytes(t *testing.T) {
 		if stored != 40 || !written(engine, 40) {
 			t.Errorf("%d entries were stored; the last is written: %v", stored, written(engine, 40))
 		}
+	})
+}
+
+func TestACallOverTheBoundIsStoredAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := &ailing{InmemStore: raft.NewInmemStore(), hang: make(chan struct{})}
+		logs := newLeaderLogs(engine)
+		stored := make(chan error, 1)
+		go func() {
+			stored <- logs.StoreOwn([]*raft.Log{{Index: 1, Data: make([]byte, pendingBytesMax+1)}})
+		}()
+		synctest.Wait()
+		if len(stored) != 1 {
+			t.Error("it waits for others, and none are pending")
+		}
+		close(engine.hang)
 	})
 }
 

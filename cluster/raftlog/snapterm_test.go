@@ -122,7 +122,7 @@ func TestEmptyingTheLogForASnapshotKeepsWhatIsBehindIt(t *testing.T) {
 	for _, c := range []struct {
 		snapshot uint64
 		want     [2]uint64
-	}{{5, [2]uint64{6, 10}}, {10, [2]uint64{0, 0}}, {20, [2]uint64{0, 0}}} {
+	}{{1, [2]uint64{2, 10}}, {5, [2]uint64{6, 10}}, {10, [2]uint64{0, 0}}, {20, [2]uint64{0, 0}}} {
 		at := &snapshotAt{}
 		s, err := storesWith(t, at, entries(1, 1, 10))
 		if err != nil {
