@@ -25,6 +25,12 @@ func (g *Group) OpenEarlier(ctx context.Context) bool {
 	return g.leadership.open(ctx, count-1)
 }
 
+// RestartReplay makes the group wait, as after a restart, until it has applied its log up to until.
+func (g *Group) RestartReplay(until uint64) {
+	g.replay.until = until
+	g.replay.done.Store(false)
+}
+
 // HoldProposer waits until nothing is in flight and lets no entry be sent until
 // resume is called.
 func (g *Group) HoldProposer(ctx context.Context) (resume func(), err error) {

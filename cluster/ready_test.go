@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"dormouse/agent"
 )
 
 // A wiped node hears from its leader long before it has what that one has: by
@@ -34,5 +36,28 @@ func TestAWipedNodeIsNotReadyUntilItHasCaughtUp(t *testing.T) {
 			return caughtUp()
 		})
 		l.until("it is ready", func() bool { return wiped.group.Ready() == nil })
+	})
+}
+
+// A leader may have removed the end of the log that a node held when it started. What is left of it must
+// still be applied before the node answers stale reads.
+func TestANodeThatLostTheEndOfItsLogIsReplayedOnceItHasAppliedTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := lone(t)
+		last := n.group.Raft().LastIndex()
+		release := n.machine.hold()
+		n.group.Submit(t.Context(), "", encode(command{Key: "x", Value: 1}), func(agent.Decided, error) {})
+		synctest.Wait()
+		for _, until := range []uint64{last + 1, last + 5} {
+			n.group.RestartReplay(until)
+			if err := n.group.Replayed(); agent.CodeOf(err) != agent.CodeUnavailable {
+				t.Errorf("with a log up to %d, and entry %d not applied: %v", until, last+1, err)
+			}
+		}
+		release()
+		synctest.Wait()
+		if err := n.group.Replayed(); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -35,6 +35,7 @@ func TestANodeWithoutItsTailVotesAgainWithoutItsEntries(t *testing.T) {
 			time.Sleep(2 * markEvery)
 		},
 		"another leader's end": func(t *testing.T, s *Stores, _ *snapshotAt) {
+			t.Helper()
 			if err := s.Logs.DeleteRange(8, 10); err != nil {
 				t.Fatal(err)
 			}
