@@ -97,6 +97,8 @@ func TestAReleaseEndsWithItsOwnDrain(t *testing.T) {
 			case 2:
 				table.gone[1] = layout.Partition{ID: 1, Epoch: 3, State: layout.PartitionOwned}
 				table.gone[3] = layout.Partition{ID: 3, Epoch: 4, State: layout.PartitionOwned}
+			case 3:
+				t.Fatalf("none of them drains, and it asks for %v", r.Held)
 			}
 			return false
 		})
