@@ -31,6 +31,14 @@ func (g *Group) RestartReplay(until uint64) {
 	g.replay.done.Store(false)
 }
 
+// Repairable reports why the group could not go on if its log had lost entries that it has
+// acknowledged.
+func (g *Group) Repairable() error {
+	g.stores.Mark.Damaged.Store(true)
+	defer g.stores.Mark.Damaged.Store(false)
+	return g.repairable()
+}
+
 // HoldProposer waits until nothing is in flight and lets no entry be sent until
 // resume is called.
 func (g *Group) HoldProposer(ctx context.Context) (resume func(), err error) {

@@ -1,11 +1,14 @@
 package cluster_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
+	"dormouse/cluster/raftlog"
 )
 
 // A wiped node hears from its leader long before it has what that one has: by
@@ -58,6 +61,27 @@ func TestANodeThatLostTheEndOfItsLogIsReplayedOnceItHasAppliedTheRest(t *testing
 		synctest.Wait()
 		if err := n.group.Replayed(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A lone voter would wait without end for entries that it has lost, unless another node may have them.
+func TestALoneVoterThatLostEntriesNeedsAnotherThatWantsToVote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := lone(t)
+		for _, c := range []struct {
+			member     layout.Member
+			repairable bool
+		}{
+			{layout.Member{ID: "n2", Incarnation: "i2", RaftAddr: "n2:raft"}, false},
+			{layout.Member{ID: "n3", Incarnation: "i3", RaftAddr: "n3:raft", WantVote: true}, true},
+		} {
+			if _, err := n.submit(command{Put: &c.member}); err != nil {
+				t.Fatal(err)
+			}
+			if err := n.group.Repairable(); (err == nil) != c.repairable || err != nil && !errors.Is(err, raftlog.ErrDamaged) {
+				t.Errorf("with member %+v: %v", c.member, err)
+			}
 		}
 	})
 }
