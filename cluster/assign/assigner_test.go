@@ -3,6 +3,7 @@ package assign
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,4 +127,20 @@ func TestAPartitionThatWasKeptIsDrainedAgainLater(t *testing.T) {
 			t.Error("a refusal whose time is over is remembered")
 		}
 	})
+}
+
+// A node that is drained owns nothing that others would have to take.
+func TestANodeMayLeaveIfAnotherCanOwnItsPartitions(t *testing.T) {
+	for drained, refused := range map[string]string{"": "", "n1": "", "n1 n2": "n3", "n1 n2 n3": ""} {
+		f := newFleet()
+		for _, node := range strings.Fields(drained) {
+			f.drained = append(f.drained, layout.DrainedNode{Node: node})
+		}
+		a := f.assigner(nil)
+		for _, node := range []string{"n1", "n2", "n3"} {
+			if why := a.MayLeave(node); (why != "") != (node == refused) {
+				t.Errorf("with %q drained, %s: %q", drained, node, why)
+			}
+		}
+	}
 }
