@@ -2,6 +2,7 @@ package eraser_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -224,6 +225,62 @@ func TestWhoLeadsNoMoreEndsNothing(t *testing.T) {
 		w.lead(false)
 		if time.Sleep(time.Minute); w.stops != 1 || len(w.ended) != 0 {
 			t.Errorf("asked %d times, ended %v", w.stops, w.ended)
+		}
+	})
+}
+
+// An instance may be awake at an owner that cannot be reached.
+func TestAnInstanceHasNotEndedWhileItsOwnerCannotBeReached(t *testing.T) {
+	for _, code := range []agent.Code{agent.CodeUnavailable, agent.CodeUnknown, agent.CodeNotOwner, agent.CodeOverloaded} {
+		synctest.Test(t, func(t *testing.T) {
+			until := time.Now().Add(time.Minute)
+			w := &world{stop: func(context.Context, string) error {
+				if time.Now().Before(until) {
+					return agent.Errorf(code, "the owner did not end it")
+				}
+				return nil
+			}}
+			run(t, w)
+			w.lead(true)
+			w.add(1, "a")
+			time.Sleep(50 * time.Second)
+			if _, ended := w.awake(1, "a"); ended {
+				t.Errorf("%s: it counts as ended", code)
+			}
+			time.Sleep(20 * time.Second)
+			if awake, ended := w.awake(1, "a"); !ended || !awake {
+				t.Errorf("%s: ended %v, awake %v, after its owner has ended it", code, ended, awake)
+			}
+		})
+	}
+}
+
+// A node that leads again ends what waited for its turn when it led before.
+func TestANodeThatLeadsAgainEndsWhatWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := true
+		w := &world{stop: func(ctx context.Context, _ string) error {
+			if hangs {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			return nil
+		}}
+		run(t, w)
+		w.lead(true)
+		var keys []string
+		for i := range 40 {
+			keys = append(keys, fmt.Sprintf("%02d", i))
+		}
+		w.add(1, keys...)
+		synctest.Wait()
+		w.lead(false)
+		time.Sleep(time.Minute)
+		hangs = false
+		w.lead(true)
+		time.Sleep(time.Minute)
+		if len(w.ended) != len(keys) {
+			t.Errorf("%d of %d instances have ended", len(w.ended), len(keys))
 		}
 	})
 }

@@ -1,8 +1,11 @@
 package host
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 )
@@ -38,4 +41,36 @@ func TestOwnedPartitionsFollowTheTable(t *testing.T) {
 	if got := table.owned("L0"); len(got) != 1 {
 		t.Errorf("an earlier life owns %+v", got)
 	}
+}
+
+// answered is a service that answers at an index.
+type answered struct {
+	agent.Submitter
+	index uint64
+}
+
+func (a answered) Read(context.Context, agent.Reads) (agent.Answers, error) {
+	return agent.Answers{Index: a.index}, nil
+}
+
+// A caller that looks at the owners after a read sees all that came before it. A stale read waits for nothing.
+func TestAReadReturnsOnceTheTableIsAsNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable("h")
+		s := service{answered{index: 7}, table}
+		table.update(assign.TableUpdate{Index: 6})
+		if _, err := s.Read(t.Context(), agent.Reads{Stale: true}); err != nil {
+			t.Error(err)
+		}
+		read := make(chan error, 1)
+		go func() { _, err := s.Read(t.Context(), agent.Reads{}); read <- err }()
+		synctest.Wait()
+		if len(read) != 0 {
+			t.Error("it returned before the table had its index")
+		}
+		table.update(assign.TableUpdate{Index: 7})
+		if err := <-read; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -194,3 +194,67 @@ func TestALimiterKeepsABoundedNumberOfScopes(t *testing.T) {
 		t.Fatalf("it keeps %d scopes, and counts %+v of the others", len(kept), others)
 	}
 }
+
+// A watch that a rate refuses does not count for the watches.
+func TestAWatchThatARateRefusesLeavesItsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := limited(map[string]agent.Policy{agent.DefaultScope: {WatchesMax: 1, RequestsPerSecond: 1}})
+		if err := get(s, ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range s.Watch(t.Context(), agent.Watch{Claim: "c"}) {
+			refusal(t, err, "requests_per_second=1")
+		}
+		if n := l.Watches(agent.DefaultScope); n != 0 {
+			t.Errorf("%d watches are open", n)
+		}
+	})
+}
+
+// A scope without a name is the default scope, whatever is called.
+func TestAScopeWithoutANameHasTheRateOfTheDefaultScope(t *testing.T) {
+	scopes := []string{"", agent.DefaultScope}
+	for name, call := range map[string]func(s *tenant.Service, i agent.Instances, scope string) error{
+		"commit": func(s *tenant.Service, _ agent.Instances, scope string) error { return put(s, scope, 1) },
+		"read":   func(s *tenant.Service, _ agent.Instances, scope string) error { return get(s, scope) },
+		"signal": func(_ *tenant.Service, i agent.Instances, scope string) error {
+			_, err := i.Signal(context.Background(), agent.InstanceRef{Scope: scope}, agent.Signal{})
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, l := limited(map[string]agent.Policy{agent.DefaultScope: {RequestsPerSecond: 2}})
+			i := tenant.NewInstances(signalled{}, l)
+			for _, scope := range scopes {
+				if err := call(s, i, scope); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			for _, scope := range scopes {
+				refusal(t, call(s, i, scope), "requests_per_second=2")
+			}
+		})
+	}
+}
+
+// signalled are instances that accept signals.
+type signalled struct{ agent.Instances }
+
+func (signalled) Signal(context.Context, agent.InstanceRef, agent.Signal) (agent.Reply, error) {
+	return agent.Reply{}, nil
+}
+
+func TestTheBytesOfASignalCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, l := limited(map[string]agent.Policy{"a": {BytesPerSecond: 10}})
+		i := tenant.NewInstances(signalled{}, l)
+		for n, refused := range []bool{false, true} {
+			_, err := i.Signal(t.Context(), agent.InstanceRef{Scope: "a"}, agent.Signal{Data: agent.JSON(`{"long":"0123456789"}`)})
+			if refused {
+				refusal(t, err, "bytes_per_second=10")
+			} else if err != nil {
+				t.Errorf("signal %d: %v", n, err)
+			}
+		}
+	})
+}

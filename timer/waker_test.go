@@ -289,6 +289,30 @@ func TestAnOldListStartsNoAttempt(t *testing.T) {
 	})
 }
 
+// The wait for the next attempt begins when an attempt fails, however long it took.
+func TestTheWaitAfterASlowAttemptIsWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var failed time.Time
+		w.handle = func(_ context.Context, n int, s agent.Signal) error {
+			if n > 0 {
+				return w.apply(s.Ack)
+			}
+			time.Sleep(time.Minute)
+			failed = time.Now()
+			return errors.New("the handler broke")
+		}
+		w.put(nil, "k")
+		w.idle(t)
+		if len(w.signals) != 2 {
+			t.Fatalf("%d signals", len(w.signals))
+		}
+		if waited := w.signals[1].at.Sub(failed); waited < agent.TimerRetryFirst || waited > agent.TimerRetryFirst+time.Second {
+			t.Errorf("the second attempt came %v after the first one failed", waited)
+		}
+	})
+}
+
 func TestANodeThatDoesNotLeadFiresNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -1,0 +1,45 @@
+package timer
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// However many scopes have signals that hang, the signals are bounded.
+func TestTheSignalsOfAllScopesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, taken := newSlots(), 0
+		for scope := range signalsMax + reservedMax {
+			for s.acquire(t.Context(), fmt.Sprint(scope)) {
+				taken++
+			}
+		}
+		if taken != signalsMax+reservedMax {
+			t.Errorf("%d signals at once, want %d", taken, signalsMax+reservedMax)
+		}
+	})
+}
+
+// A scope waits for one of its slots, but not again before one of its signals has ended.
+func TestAScopeThatWaitedInVainDoesNotWaitAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots()
+		fill := func() (waited time.Duration) {
+			began := time.Now()
+			for s.acquire(t.Context(), "slow") {
+			}
+			return time.Since(began)
+		}
+		for i, want := range []time.Duration{slotWait, 0, 0} {
+			if waited := fill(); waited != want {
+				t.Errorf("attempt %d waits for %v, want %v", i, waited, want)
+			}
+		}
+		s.release("slow")
+		if waited := fill(); waited != slotWait {
+			t.Errorf("after one has ended, it waits for %v", waited)
+		}
+	})
+}
