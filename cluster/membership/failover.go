@@ -181,17 +181,23 @@ func (f *Failover) rank(ctx context.Context, leader string, term uint64) (rank i
 		})
 	}
 	asking.Wait()
-	agree, own := 1, f.Raft.LastIndex()
+	return rankAmong(answers, PeerStatus{Node: f.Self.Node, Term: term, LastIndex: f.Raft.LastIndex()})
+}
+
+// rankAmong is rank, from the answers of all other voters; one that did not answer has the
+// zero value.
+func rankAmong(answers []PeerStatus, own PeerStatus) (rank int, agreed bool) {
+	agree := 1
 	for _, a := range answers {
 		switch {
-		case a.Term > term:
+		case a.Term > own.Term:
 			return 0, false // an election is under way
-		case a.Term < term || !a.LeaderEnded: // also one that did not answer
+		case a.Term < own.Term || !a.LeaderEnded: // also one that did not answer
 			continue
-		case !a.CatchingUp && (a.LastIndex > own || a.LastIndex == own && a.Node < f.Self.Node):
+		case !a.CatchingUp && (a.LastIndex > own.LastIndex || a.LastIndex == own.LastIndex && a.Node < own.Node):
 			rank++
 		}
 		agree++
 	}
-	return rank, 2*agree > len(voters)+1
+	return rank, 2*agree > len(answers)+1
 }

@@ -115,8 +115,7 @@ func (h *Handover) callElection(ctx context.Context, term *proposer.Term, voters
 }
 
 // awaitEntries waits until v's log holds all entries of this leader. It fails if v
-// does not answer. An entry that v has committed in this term shows that v has no
-// entries of other leaders left.
+// does not answer.
 func (h *Handover) awaitEntries(ctx context.Context, term *proposer.Term, v raft.Server) error {
 	for {
 		last := h.Raft.LastIndex()
@@ -124,8 +123,7 @@ func (h *Handover) awaitEntries(ctx context.Context, term *proposer.Term, v raft
 		switch {
 		case err != nil:
 			return err
-		case status.Node == string(v.ID) && status.Term == term.Number && !status.CatchingUp &&
-			status.CommitIndex >= term.Opened && status.LastIndex >= last:
+		case hasAll(status, string(v.ID), term, last):
 			return nil
 		}
 		pause.For(ctx, handoverPoll)
@@ -133,6 +131,14 @@ func (h *Handover) awaitEntries(ctx context.Context, term *proposer.Term, v raft
 			return fmt.Errorf("it has %d of %d entries: %w", status.LastIndex, last, context.Cause(ctx))
 		}
 	}
+}
+
+// hasAll reports whether a node's log holds all entries of the leader of term, up to last,
+// and the node may lead. An entry that it has committed in this term shows that it has no
+// entries of other leaders left.
+func hasAll(status PeerStatus, node string, term *proposer.Term, last uint64) bool {
+	return status.Node == node && status.Term == term.Number && !status.CatchingUp &&
+		status.CommitIndex >= term.Opened && status.LastIndex >= last
 }
 
 // timeoutNow sends Raft's TimeoutNow call and waits for the answer until ctx ends.
