@@ -1,9 +1,11 @@
 package instance_test
 
 import (
+	"context"
 	"testing"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/instance"
 )
 
@@ -61,6 +63,74 @@ func TestATurnOfOpsAloneIsFencedByTheRevision(t *testing.T) {
 		}
 		if again := k.send(k.host, "a", s); reply.Revision != 3 || again.Revision != 3 || asked != 2 {
 			k.Errorf("the turn wrote no state, and its reply is of revision %d, again %d", reply.Revision, again.Revision)
+		}
+	})
+}
+
+// A turn is fenced by what its instance was read from or has written: an erasure after that refuses it. The answer to a
+// repeated signal is looked for no earlier.
+func TestATurnNamesTheIndexOfItsState(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		index := func() uint64 {
+			answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetScope{}}})
+			if err != nil {
+				k.Fatal(err)
+			}
+			return answers.Index
+		}
+		var lookedFor uint64
+		hook(k.store, &k.store.read, func(r agent.Reads) error {
+			if _, ok := r.Reads[0].(*agent.GetAnswer); ok {
+				lookedFor = r.MinIndex
+			}
+			return nil
+		})
+		k.send(k.host, "a", signal("patch", `{"n":0}`))
+		for n := range uint64(3) {
+			before := index()
+			k.send(k.host, "a", requested(signal("patch", `{"n":1}`), "c", 2*n+1))
+			written := index()
+			k.write(&agent.PutValue{Key: "k", Bytes: []byte{byte(n)}})
+			k.send(k.host, "a", requested(signal("patch", `{"n":2}`), "c", 2*n+2))
+			c := k.store.commits[k.store.count()-1]
+			if f := c.Fence; f.Agent != ref("a").Checkpoint() || f.Since <= before || f.Since > written || lookedFor != f.Since {
+				k.Errorf("fenced by %+v, and the answer looked for at %d; the state was written after %d and up to %d", f, lookedFor, before, written)
+			}
+		}
+	})
+}
+
+// A process that was started again owns nothing of what the process before it owned.
+func TestAnEarlierProcessesPartitionsAreNotOwned(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.stop()
+		later, _, _ := k.open("n1", func(o *instance.Options) { o.Incarnation = "2" })
+		_, err := later.Signal(k.Context(), ref("a"), signal("get", `{}`))
+		k.code(err, agent.CodeNotOwner)
+	})
+}
+
+// endlessDrains is an Ownership whose drains do not end.
+type endlessDrains struct{ instance.Ownership }
+
+func (endlessDrains) ReleasePartitions(ctx context.Context, _ []layout.Partition) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A partition may begin to drain while a call reads its manager. No instance wakes there any more: the drain may have
+// seen all that are awake.
+func TestACallFindsADrainThatBeganMeanwhile(t *testing.T) {
+	sim(t, func(o *instance.Options) { o.Ownership = endlessDrains{o.Ownership} }, func(k *kit) {
+		hook(k.store, &k.store.read, func(r agent.Reads) error {
+			if _, ok := r.Reads[0].(*agent.GetManager); ok {
+				k.world.drain(partition("a"), "n2")
+			}
+			return nil
+		})
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("get", `{}`))
+		if e := k.refusal(err, agent.CodeNotOwner); e.Reason != "draining" {
+			k.Errorf("%+v", e)
 		}
 	})
 }
