@@ -3,6 +3,7 @@ package instance_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -131,6 +132,42 @@ func TestACallFindsADrainThatBeganMeanwhile(t *testing.T) {
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("get", `{}`))
 		if e := k.refusal(err, agent.CodeNotOwner); e.Reason != "draining" {
 			k.Errorf("%+v", e)
+		}
+	})
+}
+
+// A hibernation while calls wait ends no run: what the handler knows of its run is still true.
+func TestARunOutlastsAStopWhileCallsWait(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler})
+		hold := make(chan struct{})
+		var runs []string
+		f.handle = func(t *instance.Turn) error {
+			if runs = append(runs, t.Run()); len(runs) == 1 {
+				<-hold
+			}
+			return nil
+		}
+		done := make(chan error, 3)
+		signalled := func() error { _, err := k.host.Signal(k.Context(), ref("a"), signal("x", "")); return err }
+		for _, call := range []func() error{signalled, func() error { return k.host.Stop(k.Context(), ref("a")) }, signalled} {
+			go func() { done <- call() }()
+			synctest.Wait() // they queue in this order
+		}
+		close(hold)
+		for range 3 {
+			if err := <-done; err != nil {
+				k.Error(err)
+			}
+		}
+		if s := k.stats(); len(runs) != 2 || runs[0] != runs[1] || s.Hibernated != 1 {
+			k.Errorf("runs %v, and %d hibernations", runs, s.Hibernated)
+		}
+		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		if k.send(k.host, "a", signal("x", "")); runs[2] == runs[1] {
+			k.Error("a run outlasts a hibernation after which nothing waited")
 		}
 	})
 }
