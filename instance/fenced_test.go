@@ -3,7 +3,7 @@ package instance_test
 import (
 	"context"
 	"testing"
-	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -136,6 +136,25 @@ func TestACallFindsADrainThatBeganMeanwhile(t *testing.T) {
 	})
 }
 
+// unheard is an Ownership that tells of no change.
+type unheard struct{ instance.Ownership }
+
+func (unheard) PartitionsChanged() <-chan struct{} { return nil }
+
+// A turn that is kept in memory only has no fence: the host looks at the owner after the handler has returned.
+func TestAMoveDuringATurnThatIsNotStoredRefusesIt(t *testing.T) {
+	f := &funcs{}
+	sim(t, func(o *instance.Options) { f.register(o); o.Ownership = unheard{o.Ownership} }, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler, Durability: agent.DurabilityIdle})
+		f.handle = func(t *instance.Turn) error {
+			k.world.give(partition("a"), "n2")
+			return t.SetState(agent.JSON(`{"n":1}`))
+		}
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
+		k.code(err, agent.CodeNotOwner)
+	})
+}
+
 // A hibernation while calls wait ends no run: what the handler knows of its run is still true.
 func TestARunOutlastsAStopWhileCallsWait(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
@@ -152,7 +171,7 @@ func TestARunOutlastsAStopWhileCallsWait(t *testing.T) {
 		signalled := func() error { _, err := k.host.Signal(k.Context(), ref("a"), signal("x", "")); return err }
 		for _, call := range []func() error{signalled, func() error { return k.host.Stop(k.Context(), ref("a")) }, signalled} {
 			go func() { done <- call() }()
-			synctest.Wait() // they queue in this order
+			time.Sleep(time.Second) // they queue in this order
 		}
 		close(hold)
 		for range 3 {
