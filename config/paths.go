@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/knadh/koanf/v2"
@@ -55,18 +56,20 @@ func resolvePaths(file string, layer *koanf.Koanf) error {
 // absolute returns c with absolute paths, resolved from the working directory.
 func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
-	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Cluster.KeyFile, &c.Cluster.JoinTokenFile, &c.Auth.RootTokenFile, &c.Auth.CertificateCAFile, &c.Auth.OIDCCAFile, &c.Backup.Program, &c.Audit.Dir, &c.Audit.WebhookKeyFile}
-	paths = append(paths, &c.HTTP.CertFile, &c.HTTP.KeyFile, &c.HTTP.CAFile, &c.GRPC.CertFile, &c.GRPC.KeyFile, &c.GRPC.CAFile)
-	paths = append(paths, &c.Redis.CertFile, &c.Redis.KeyFile, &c.Redis.CAFile)
-	for _, path := range append(paths, &c.Raft.CertFile, &c.Raft.KeyFile, &c.Raft.CAFile) {
-		if *path == "" {
-			continue
+	sections := reflect.ValueOf(&c).Elem()
+	for i := range sections.NumField() {
+		section, name := sections.Field(i), sections.Type().Field(i).Tag.Get("yaml")
+		for j := range section.NumField() {
+			path, ok := section.Field(j).Addr().Interface().(*string)
+			if !ok || *path == "" || !isPath(name+"."+section.Type().Field(j).Tag.Get("yaml")) {
+				continue
+			}
+			resolved, err := filepath.Abs(*path)
+			if err != nil {
+				return c, fmt.Errorf("resolve %s: %w", *path, err)
+			}
+			*path = resolved
 		}
-		resolved, err := filepath.Abs(*path)
-		if err != nil {
-			return c, fmt.Errorf("resolve %s: %w", *path, err)
-		}
-		*path = resolved
 	}
 	for i, key := range c.Instances.Keys {
 		name, path, ok := strings.Cut(key, "=")

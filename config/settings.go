@@ -25,7 +25,7 @@ func (c Config) Settings() []Setting {
 		for j := range section.Type.NumField() {
 			all = append(all, Setting{
 				Name:    section.Tag.Get("yaml") + "." + section.Type.Field(j).Tag.Get("yaml"),
-				Value:   withoutSecrets(asText(values.Field(i).Field(j))),
+				Value:   asText(withoutSecrets(values.Field(i).Field(j))),
 				Default: asText(defaults.Field(i).Field(j)),
 			})
 		}
@@ -50,15 +50,16 @@ func asText(v reflect.Value) string {
 	return strings.TrimSpace(string(text))
 }
 
-// withoutSecrets removes what may be secret from a URL, and leaves other texts as they are.
-func withoutSecrets(text string) string {
-	if !strings.Contains(text, "://") {
-		return text
+// withoutSecrets returns a value without what may be secret in URLs. The URLs of a list are origins, which
+// have no such part.
+func withoutSecrets(v reflect.Value) reflect.Value {
+	if v.Kind() != reflect.String || !strings.Contains(v.String(), "://") {
+		return v
 	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(v.String())
 	if err != nil {
-		return "(not shown)"
+		return reflect.ValueOf("(not shown)")
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	return reflect.ValueOf(u.String())
 }
