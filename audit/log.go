@@ -55,7 +55,8 @@ type Log struct {
 	reserved int      // guarded by mu; places of records that will come. Invariant: len(queue)+reserved <= queueMax
 	closed   bool     // guarded by mu; Put refuses
 	stats    Stats    // guarded by mu
-	grown    chan struct{}
+	durable  uint64        // guarded by mu; seq of the last line that is on disk
+	grown    chan struct{} // guarded by mu; closed when durable grows
 
 	broken string
 	writer *writer // used by Run alone
@@ -91,7 +92,7 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{o: o, wake: make(chan struct{}, 1), grown: make(chan struct{}), writer: w, broken: w.start.Broken, ended: make(chan struct{}), stats: Stats{Last: w.seq}}, nil
+	return &Log{o: o, wake: make(chan struct{}, 1), grown: make(chan struct{}), writer: w, broken: w.start.Broken, ended: make(chan struct{}), stats: Stats{Last: w.seq}, durable: w.seq}, nil
 }
 
 // Broken returns what was wrong with the log when it was opened, or "".
@@ -159,11 +160,25 @@ func (l *Log) Stats() Stats {
 	return s
 }
 
-// written returns the seq of the last line, and a channel that is closed when there are more.
-func (l *Log) written() (last uint64, more <-chan struct{}) {
+// onDisk returns the seq of the last line that a power cut cannot remove, and a channel that is closed when
+// there are more.
+func (l *Log) onDisk() (last uint64, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stats.Last, l.grown
+	return l.durable, l.grown
+}
+
+// sync makes all lines durable.
+func (l *Log) sync() error {
+	err := l.writer.sync()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.durable < l.writer.synced {
+		l.durable = l.writer.synced
+		close(l.grown)
+		l.grown = make(chan struct{})
+	}
+	return err
 }
 
 func (l *Log) signal() {
@@ -187,7 +202,7 @@ func (l *Log) Run() error {
 		select {
 		case <-l.wake:
 		case <-due:
-			l.report(l.writer.sync())
+			l.report(l.sync())
 		}
 		for batch := l.take(); len(batch) > 0; batch = l.take() {
 			l.write(batch)
@@ -228,14 +243,12 @@ func (l *Log) write(batch []*entry) {
 	}
 	synced := err
 	if err == nil && wait {
-		synced = l.writer.sync()
+		synced = l.sync()
 	}
 	l.report(synced)
 	l.mu.Lock()
 	if err == nil {
 		l.stats.Last, l.stats.Lines = l.writer.seq, l.stats.Lines+uint64(len(batch))
-		close(l.grown)
-		l.grown = make(chan struct{})
 	} else {
 		l.stats.Lost += uint64(len(batch))
 	}

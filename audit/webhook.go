@@ -22,7 +22,8 @@ import (
 )
 
 // Webhook sends the lines of a log to an endpoint: in order, and each at least once. A request is a
-// POST of lines as the files have them. The endpoint acknowledges all of them with a status 2xx;
+// POST of lines as the files have them. It has only lines that are on disk, since a power cut lets the log give
+// the seq of a lost line to another one. The endpoint acknowledges all of them with a status 2xx;
 // otherwise the same lines are sent again.
 //
 // The files of the log bound how far an endpoint may be behind. Lines that were removed before they
@@ -77,7 +78,7 @@ func (w *Webhook) cursor() string { return filepath.Join(w.log.o.Dir, cursorName
 
 // Undelivered returns how many lines were not acknowledged yet.
 func (w *Webhook) Undelivered() uint64 {
-	last, _ := w.log.written()
+	last := w.log.Stats().Last
 	return last - min(w.sent.Load(), last)
 }
 
@@ -89,7 +90,7 @@ func (w *Webhook) Run(ctx context.Context) {
 	from := NewFollower(w.log.o.Dir, w.sent.Load()+1)
 	defer from.Close() //nolint:errcheck // it was only read
 	for ctx.Err() == nil {
-		last, more := w.log.written()
+		last, more := w.log.onDisk()
 		body, first, through := w.collect(from, last)
 		if body == nil {
 			var again <-chan time.Time

@@ -132,3 +132,30 @@ func TestALineThatWasRemovedIsCountedAsSkipped(t *testing.T) {
 		t.Errorf("%d lines are skipped, and the log begins with %d", w.Skipped(), first)
 	}
 }
+
+// A power cut removes the lines that are not on disk, and the log then gives their seqs to other lines. The endpoint would
+// never get those, so it gets a line only once it is on disk.
+func TestALineIsSentOnlyOnceItIsOnDisk(t *testing.T) {
+	l, err := audit.Open(options(filepath.Join(t.TempDir(), "audit")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close(t.Context(), false) //nolint:errcheck // nothing waits for it
+	l.WriteUnsynced(audit.Record{Kind: audit.KindDenial})
+	last := l.Stats().Last
+	onDisk, more := l.OnDisk()
+	if last == 0 || onDisk >= last {
+		t.Errorf("line %d of %d is on disk before any sync", onDisk, last)
+	}
+	if err := l.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-more:
+	default:
+		t.Error("no reader learns of the lines that are on disk")
+	}
+	if onDisk, _ = l.OnDisk(); onDisk != last {
+		t.Errorf("line %d of %d is on disk after the sync", onDisk, last)
+	}
+}
