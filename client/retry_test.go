@@ -57,6 +57,9 @@ func TestRetryMatrix(t *testing.T) {
 		{"unknown, then over the quota repeatedly", []*agent.Error{code(agent.CodeUnknown), quota()}, agent.CodeUnknown, 0},
 		{"unknown, request expired in the log", []*agent.Error{code(agent.CodeUnknown), final(agent.CodeRequestExpired)}, agent.CodeRequestExpired, 2},
 	}
+	for _, limit := range []string{"request_window_max", "requests_per_second", "bytes_per_second", "watches_max"} { // they give room again
+		rows = append(rows, row{"above " + limit, []*agent.Error{{Code: agent.CodeOverloaded, Op: -1, Limit: limit + "=1"}, ok}, "", 2})
+	}
 	for _, c := range refusals {
 		rows = append(rows,
 			row{string(c), []*agent.Error{code(c)}, c, 1},
