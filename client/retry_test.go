@@ -186,3 +186,20 @@ func TestARequestIDOfTheCallersOwnIsKept(t *testing.T) {
 		}
 	})
 }
+
+// A commit that fails gives its slot and its number back.
+func TestAFailedCommitMakesRoomForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWires(t), &fake{script: []*agent.Error{final(agent.CodeConflict), code(agent.CodeInvalid), nil}}
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true, InFlightMax: 1})
+		for i, want := range []agent.Code{agent.CodeConflict, agent.CodeInvalid, ""} {
+			if _, err := c.Commit(t.Context(), put("k")); agent.CodeOf(err) != want {
+				t.Errorf("commit %d: %v, want %q", i, err, want)
+			}
+		}
+		if seen := f.seen(); len(seen) != 3 || seen[2].Request.Seq != 3 || seen[2].Request.Low != 3 {
+			t.Errorf("sent %+v", seen)
+		}
+	})
+}

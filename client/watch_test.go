@@ -113,6 +113,12 @@ func TestAThreadCreatedAgainEndsTheWatchOfTheOldOne(t *testing.T) {
 		w, j := newWires(t), newJournal()
 		j.append(3)
 		f := j.fake()
+		f.watch = func(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+			if w.Incarnation != 1 { // the node compares it: the thread may have been created again since it was read
+				t.Errorf("the watch names incarnation %d", w.Incarnation)
+			}
+			return j.watch(ctx, w)
+		}
 		stop := w.serve("a", f, f)
 		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 		time.AfterFunc(time.Second, func() {
