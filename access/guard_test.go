@@ -307,6 +307,10 @@ func TestATokenGrantsNoMoreThanItsCreatorHas(t *testing.T) {
 		if (err == nil) != c.ok || err != nil && agent.CodeOf(err) != agent.CodeForbidden {
 			t.Errorf("%+v: %v", c.grant, err)
 		}
+		own := &agent.PutToken{Hash: agent.HashToken(fmt.Sprint("own", i)), Principal: "p", Grants: []agent.Grant{c.grant}}
+		if _, err := g.Commit(ctx, agent.Commit{Ops: []agent.Op{own}}); !c.ok && agent.CodeOf(err) != agent.CodeForbidden {
+			t.Errorf("%+v for the caller itself: %v", c.grant, err)
+		}
 	}
 }
 
