@@ -23,7 +23,10 @@ func (i *instanceDenials) see(ctx context.Context, action string, verb agent.Ver
 		return
 	}
 	rec := of(ctx, KindDenial, action)
-	rec.Verb, rec.Scope = string(verb), cmp.Or(ref.Scope, agent.DefaultScope)
+	rec.Verb = string(verb)
+	if !verb.OfCluster() {
+		rec.Scope = cmp.Or(ref.Scope, agent.DefaultScope)
+	}
 	for _, id := range []string{ref.Manager, ref.Key} {
 		if id != "" {
 			rec.Object = append(rec.Object, id)
@@ -91,13 +94,17 @@ func (i *instanceDenials) Signal(ctx context.Context, ref agent.InstanceRef, sig
 // Stats implements agent.Instances.
 func (i *instanceDenials) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
 	stats, err := i.inner.Stats(ctx, scope, manager)
-	i.see(ctx, "count_instances", agent.VerbRead, agent.InstanceRef{Scope: scope, Manager: manager}, err)
+	verb := agent.VerbRead
+	if manager == "" { // the statistics of all managers are of the cluster
+		verb = agent.VerbClusterRead
+	}
+	i.see(ctx, "count_instances", verb, agent.InstanceRef{Scope: scope, Manager: manager}, err)
 	return stats, err
 }
 
 // Watch implements agent.Instances.
 func (i *instanceDenials) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return observed(i.inner.Watch(ctx, w), func(err error) {
-		i.see(ctx, "watch_instances", agent.VerbRead, agent.InstanceRef{Scope: w.Scope}, err)
+		i.see(ctx, "watch_instances", agent.VerbRead, agent.InstanceRef{Scope: w.Scope, Manager: w.Manager, Key: w.Key}, err)
 	})
 }

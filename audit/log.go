@@ -51,10 +51,10 @@ type Log struct {
 	wake chan struct{} // capacity 1: the queue has records, or the log is closing
 
 	mu       sync.Mutex
-	queue    []*entry // guarded by mu
-	reserved int      // guarded by mu; places of records that will come. Invariant: len(queue)+reserved <= queueMax
-	closed   bool     // guarded by mu; Put refuses
-	stats    Stats    // guarded by mu
+	queue    []*entry      // guarded by mu
+	reserved int           // guarded by mu; places of records that will come. Invariant: len(queue)+reserved <= queueMax
+	closed   bool          // guarded by mu; Put refuses
+	stats    Stats         // guarded by mu
 	durable  uint64        // guarded by mu; seq of the last line that is on disk
 	grown    chan struct{} // guarded by mu; closed when durable grows
 

@@ -178,8 +178,12 @@ func TestARefusedCallIsADenial(t *testing.T) {
 	if _, err := agent.Await(ctx, s.service, commitOf(&agent.PutValue{Key: "k"})); agent.CodeOf(err) != agent.CodeForbidden {
 		t.Fatal(err)
 	}
-	reads := agent.Reads{Scope: "s", Reads: []agent.Read{&agent.GetValue{Key: "k"}, &agent.ListTokens{}}}
+	reads := agent.Reads{Scope: "s", Reads: []agent.Read{&agent.GetValue{Key: "k"}, &agent.ListTokens{}, &agent.GetToken{ID: "x"}}}
 	if _, err := s.service.Read(ctx, reads); err != nil {
+		t.Fatal(err)
+	}
+	several := commitOf(&agent.PutValue{Key: "k"}, &agent.DeleteScope{}) // the record is about the op that was refused
+	if _, err := s.service.Commit(as(t, agent.VerbWrite), several); agent.CodeOf(err) != agent.CodeForbidden {
 		t.Fatal(err)
 	}
 	if _, err := s.service.Read(ctx, agent.Reads{Scope: "other", Reads: []agent.Read{&agent.GetValue{Key: "k"}}}); agent.CodeOf(err) != agent.CodeForbidden {
@@ -196,14 +200,14 @@ func TestARefusedCallIsADenial(t *testing.T) {
 	if _, err := s.operator.Change(t.Context(), layout.ChangeLeave, "n2"); agent.CodeOf(err) != agent.CodeUnauthenticated {
 		t.Fatal(err)
 	}
-	want := []string{"delete_scope admin s", "put_value write s", "list_tokens tokens:change s", "get_value read other", "watch read other", "backup cluster:backup ", "leave_node cluster:change "}
+	want := []string{"delete_scope admin s", "put_value write s", "list_tokens tokens:change s", "get_token tokens:change s", "delete_scope admin s", "get_value read other", "watch read other", "backup cluster:backup ", "leave_node cluster:change "}
 	recs := s.recs()
 	for i, rec := range recs {
-		if got := fmt.Sprintf("%s %s %s", rec.Action, rec.Verb, rec.Scope); i >= len(want) || got != want[i] || rec.Kind != audit.KindDenial || rec.Outcome != "forbidden" && i < 6 || rec.Detail == "" {
+		if got := fmt.Sprintf("%s %s %s", rec.Action, rec.Verb, rec.Scope); i >= len(want) || got != want[i] || rec.Kind != audit.KindDenial || rec.Outcome != "forbidden" && i < 8 || rec.Detail == "" {
 			t.Errorf("%d: %s: %+v", i, got, rec)
 		}
 	}
-	if len(recs) != len(want) || recs[6].Outcome != "unauthenticated" || recs[6].Principal != "" {
+	if len(recs) != len(want) || recs[8].Outcome != "unauthenticated" || recs[8].Principal != "" {
 		t.Errorf("%d records: %+v", len(recs), recs)
 	}
 }

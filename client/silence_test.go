@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -81,5 +82,53 @@ func TestACallThatTakesLongStaysAtItsNode(t *testing.T) {
 		if len(a.seen()) != 1 || len(b.seen()) != 0 {
 			t.Errorf("a served %d commits, b %d", len(a.seen()), len(b.seen()))
 		}
+	})
+}
+
+// A watch at a node that vanishes without a word continues at another one as soon as the client has noticed that, and
+// not once its own connection is found to be dead.
+func TestAWatchLeavesANodeThatIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWires(t), newJournal()
+		a, b := j.fake(), j.fake()
+		w.serve("a", a, a)
+		w.serve("b", b, b)
+		var muted atomic.Bool
+		dial := func(ctx context.Context, addr string) (net.Conn, error) {
+			conn, err := w.dial(ctx, addr)
+			if err != nil || addr != "a" {
+				return conn, err
+			}
+			return muteConn{conn, &muted}, nil
+		}
+		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		ctx, cancel := context.WithCancel(t.Context())
+		var watcher sync.WaitGroup
+		var got atomic.Int64
+		watcher.Go(func() {
+			for _, err := range c.Watch(ctx, agent.Watch{Thread: "t"}) {
+				if err != nil {
+					t.Error(err)
+				}
+				got.Add(1)
+			}
+		})
+		j.append(1)
+		time.Sleep(time.Second)
+		muted.Store(true)
+		if _, err := c.Commit(t.Context(), put("k")); err != nil { // notices it
+			t.Error(err)
+		}
+		j.append(1)
+		time.Sleep(time.Second)
+		if n := got.Load(); n != 2 {
+			t.Errorf("%d of 2 entries have come", n)
+		}
+		cancel()
+		watcher.Wait()
 	})
 }
