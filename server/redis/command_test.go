@@ -80,6 +80,11 @@ var dialogues = map[string][][2]string{
 		{"PING", "QUEUED"},
 		{"EXEC", "[OK (1) OK PONG]"},
 		{"GET a", `"2"`},
+		{"MULTI", "OK"},
+		{"DEL x a y", "QUEUED"},
+		{"SET b 1", "QUEUED"},
+		{"DEL b b z", "QUEUED"},
+		{"EXEC", "[(1) OK (1)]"},
 	},
 	"a transaction of reads": {
 		{"SET a 1", "OK"},

@@ -1,0 +1,47 @@
+package access
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"dormouse/agent"
+)
+
+// documented returns the verbs that docs/security.md names for an op or a read.
+func documented(name string, read bool) []agent.Verb {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
+	}
+	switch {
+	case has("Token"):
+		return []agent.Verb{agent.VerbTokensChange}
+	case name == "ListScopes":
+		return nil
+	case read:
+		return []agent.Verb{agent.VerbRead}
+	case name == "ImportScope":
+		return []agent.Verb{agent.VerbAdmin, agent.VerbScopesPolicy}
+	case name == "PutScope" || name == "IndexMetadata":
+		return []agent.Verb{agent.VerbScopesPolicy}
+	case name == "DeleteScope" || name == "EraseAgent":
+		return []agent.Verb{agent.VerbAdmin}
+	case name == "DecideReview":
+		return []agent.Verb{agent.VerbDecide}
+	case has("Claim", "Session", "Timer", "Cron", "Manager", "Signal"):
+		return []agent.Verb{agent.VerbRun}
+	default:
+		return []agent.Verb{agent.VerbWrite}
+	}
+}
+
+func TestEachOpAndReadNeedsTheVerbOfItsKind(t *testing.T) {
+	for read, table := range map[bool]map[reflect.Type]need{false: opNeeds, true: readNeeds} {
+		for of, n := range table {
+			if want := documented(of.Elem().Name(), read); !slices.Equal(n, want) {
+				t.Errorf("%s needs %v, and its kind %v", of.Elem().Name(), n, want)
+			}
+		}
+	}
+}
