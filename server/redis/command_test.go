@@ -83,7 +83,7 @@ var dialogues = map[string][][2]string{
 		{"MULTI", "OK"},
 		{"DEL x a y", "QUEUED"},
 		{"SET b 1", "QUEUED"},
-		{"DEL b b z", "QUEUED"},
+		{"DEL z b", "QUEUED"},
 		{"EXEC", "[(1) OK (1)]"},
 	},
 	"a transaction of reads": {
