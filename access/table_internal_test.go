@@ -45,3 +45,23 @@ func TestEachOpAndReadNeedsTheVerbOfItsKind(t *testing.T) {
 		}
 	}
 }
+
+func TestEachMethodNeedsTheVerbOfItsKind(t *testing.T) {
+	for method, n := range methodNeeds {
+		service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+		want := toChangeCluster
+		switch {
+		case strings.HasPrefix(service, "grpc."):
+			want = open
+		case service != "dormouse.api.v1.Cluster" || name == "ExportScope" || name == "WhoAmI": // the guards check what they ask for
+			want = toEnter
+		case strings.Contains(name, "Backup"):
+			want = toBackUp
+		case name == "Status" || name == "Placement":
+			want = toSeeCluster
+		}
+		if !slices.Equal(n, want) || (n == nil) != (want == nil) {
+			t.Errorf("%s needs %v, and should need %v", method, n, want)
+		}
+	}
+}

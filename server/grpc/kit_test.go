@@ -34,6 +34,8 @@ type fake struct {
 	watch  iter.Seq2[agent.Event, error]
 	backup func(io.Writer) error
 
+	members []layout.MemberStatus
+
 	mu      sync.Mutex
 	commits []agent.Commit
 }
@@ -60,7 +62,7 @@ func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 func (f *fake) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error] { return f.watch }
 
 func (f *fake) Status(context.Context) (layout.ClusterStatus, error) {
-	return layout.ClusterStatus{Node: "n1", Leader: "n1"}, nil
+	return layout.ClusterStatus{Node: "n1", Leader: "n1", Members: f.members}, nil
 }
 
 func (f *fake) Change(_ context.Context, c layout.Change, node string) (string, error) {

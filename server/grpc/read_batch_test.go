@@ -165,3 +165,16 @@ func TestThawsOfAStreamMayBeEncoded(t *testing.T) {
 		}
 	})
 }
+
+// Reads with long answers take turns: each gives its place back once it is answered.
+func TestReadsWithLongAnswersTakeTurns(t *testing.T) {
+	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
+		b := &bookkeeper{}
+		_, conn := serve(t, &fake{read: b.read}, grpc.Options{})
+		s := exchange(t, conn)
+		for id := range uint64(50) { // more than may be answered at once
+			send(t, s, read(id+1, &agent.ListValues{}))
+			replies(t, s, 1)
+		}
+	})
+}
