@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,58 @@ func TestGuessesAreLimitedPerAddress(t *testing.T) {
 	now = now.Add(11 * time.Second)
 	if code := attempt(a, "[2001:db8::1]:3", "Bearer "+access.NewSecret()); code != agent.CodeUnauthenticated || told != 3 {
 		t.Errorf("later: %s, told %d times", code, told)
+	}
+}
+
+// bearers knows one token of another issuer.
+type bearers string
+
+func (b bearers) Principal(_ context.Context, bearer string) (*access.Principal, error) {
+	if bearer != string(b) {
+		return nil, agent.Errorf(agent.CodeUnauthenticated, "the issuer did not sign it")
+	}
+	return &access.Principal{Name: "oidc:anna", Source: access.SourceOIDC}, nil
+}
+
+// A node with another issuer takes the tokens of both, and asks the issuer about none of the cluster's own.
+func TestTokensOfBothIssuersAreTaken(t *testing.T) {
+	secret := access.NewSecret()
+	h := agent.HashToken(secret)
+	s := &store{known: map[agent.TokenHash]agent.Token{h: {ID: h.TokenID(), Principal: "p"}}}
+	s.late = s.known
+	a := access.NewAuthenticator(access.Options{Store: s, Bearers: bearers("a.b.c")})
+	for bearer, want := range map[string]string{secret: "p", "a.b.c": "oidc:anna", "a.b.d": "", access.NewSecret(): "", strings.Repeat("x", 13<<10): ""} {
+		p, err := a.Authorization(t.Context(), "192.0.2.1:1", "Bearer "+bearer)
+		switch {
+		case want == "" && agent.CodeOf(err) != agent.CodeUnauthenticated:
+			t.Errorf("%.20q: %+v, %v", bearer, p, err)
+		case want != "" && (err != nil || p.Name != want):
+			t.Errorf("%.20q: %+v, %v, want %s", bearer, p, err, want)
+		}
+	}
+}
+
+// The times of use are kept for about as many tokens as may exist: revoked ones must not fill the memory.
+func TestTheTimesOfUseAreBounded(t *testing.T) {
+	s := &store{known: map[agent.TokenHash]agent.Token{}}
+	now := time.Unix(1_000_000, 0)
+	a := access.NewAuthenticator(access.Options{Store: s, Now: func() time.Time { return now }})
+	secret := access.NewSecret()
+	h := agent.HashToken(secret)
+	const tokens = 2*agent.TokensMax + 1
+	for i := range tokens {
+		s.known[h] = agent.Token{ID: fmt.Sprint("tok_", i), Principal: "p"}
+		if _, err := a.Authorization(t.Context(), "192.0.2.1:1", "Bearer "+secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := 0
+	for i := range tokens {
+		if a.LastUsed(fmt.Sprint("tok_", i)) != 0 {
+			kept++
+		}
+	}
+	if kept > 2*agent.TokensMax || a.LastUsed(fmt.Sprint("tok_", tokens-1)) == 0 {
+		t.Errorf("%d times are kept", kept)
 	}
 }

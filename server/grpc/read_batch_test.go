@@ -170,8 +170,12 @@ func TestThawsOfAStreamMayBeEncoded(t *testing.T) {
 func TestReadsWithLongAnswersTakeTurns(t *testing.T) {
 	onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
 		b := &bookkeeper{}
-		_, conn := serve(t, &fake{read: b.read}, grpc.Options{})
+		server, conn := serve(t, &fake{read: b.read}, grpc.Options{})
 		s := exchange(t, conn)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		late := time.AfterFunc(time.Minute, func() { _ = server.Shutdown(ended) }) // closes the stream, if a read waits for good
+		defer late.Stop()
 		for id := range uint64(50) { // more than may be answered at once
 			send(t, s, read(id+1, &agent.ListValues{}))
 			replies(t, s, 1)
