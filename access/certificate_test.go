@@ -68,3 +68,25 @@ func TestExpiredCredentialsEndTheCalls(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A token counts before a client certificate, and a wrong one is not made good by the certificate.
+func TestATokenCountsBeforeACertificate(t *testing.T) {
+	ours := &x509.Certificate{Raw: []byte("ours")}
+	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "a"}, NotAfter: time.Now().Add(time.Hour)}
+	secret := access.NewSecret()
+	h := agent.HashToken(secret)
+	s := &store{known: map[agent.TokenHash]agent.Token{h: {ID: h.TokenID(), Principal: "p"}}}
+	s.late = s.known
+	a := access.NewAuthenticator(access.Options{
+		Store: s, Certificates: access.NewCertificates([]*x509.Certificate{ours}, []access.CertificateRule{{Name: access.NameCN, Pattern: "a"}}),
+	})
+	for header, want := range map[string]string{"": "cert:a", "Bearer " + secret: "p", "Bearer " + access.NewSecret(): "", "Basic x": ""} {
+		p, err := a.Authenticate(t.Context(), access.Credentials{Address: "192.0.2.1:1", Header: header, Chains: [][]*x509.Certificate{{leaf, ours}}})
+		if want == "" && agent.CodeOf(err) != agent.CodeUnauthenticated || want != "" && (err != nil || p.Name != want) {
+			t.Errorf("%.12q: %+v, %v, want %q", header, p, err, want)
+		}
+	}
+	if _, err := a.Authenticate(t.Context(), access.Credentials{Chains: [][]*x509.Certificate{{leaf}}}); agent.CodeOf(err) != agent.CodeUnauthenticated {
+		t.Errorf("a certificate of another authority: %v", err)
+	}
+}

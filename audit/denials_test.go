@@ -113,3 +113,18 @@ func TestACallThatStopsWaitingGivesItsPlacesBack(t *testing.T) {
 		t.Errorf("%d lines of %d calls, which reached index %d", n, calls, store.Index())
 	}
 }
+
+// What cannot be undone, and what changes rights, has a record on disk before it is made.
+func TestWhatCannotBeUndoneIsRecordedBefore(t *testing.T) {
+	for _, op := range []agent.Op{
+		&agent.DeleteScope{}, &agent.EraseAgent{Agent: "a"}, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "p"}, &agent.PutScope{},
+		&agent.IndexMetadata{Keys: []string{"k"}}, &agent.RevokeToken{ID: "x"}, &agent.DecideReview{Review: "r", Decision: "approve", By: "b"},
+	} {
+		s := newScene(t, false)
+		_, err := s.service.Commit(as(t, append(agent.ScopeVerbs(), agent.ClusterVerbs()...)...), commitOf(op))
+		recs := s.recs()
+		if len(recs) != 2 || recs[0].Phase != audit.PhaseBegin || recs[1].Phase != audit.PhaseEnd || recs[1].Begin != recs[0].Seq || recs[1].Outcome == "" {
+			t.Errorf("%T (%v): %+v", op, err, recs)
+		}
+	}
+}

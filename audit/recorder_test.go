@@ -285,6 +285,10 @@ func TestAFullDiskRefusesAdministrativeCalls(t *testing.T) {
 	if _, err := s.service.Commit(ctx, commitOf(&agent.PutScope{Policy: agent.Policy{ChangesMax: 1000}})); err != nil || policy() != 1000 {
 		t.Fatal(err, policy())
 	}
+	if !s.Reserve(audit.QueueMax) {
+		t.Error("the calls that were refused have kept places")
+	}
+	s.Release(audit.QueueMax)
 	s.end()
 	if report := good(t, s.dir); len(report.Notes) != 1 {
 		t.Errorf("%+v", report)

@@ -257,3 +257,43 @@ func TestAFilterMatchesAllItsConditions(t *testing.T) {
 		t.Error("what expires now is still there")
 	}
 }
+
+// An index that has dropped its dead memories is as large as one that never had them, vectors included.
+func TestACompactedIndexHasTheSizeOfANewOne(t *testing.T) {
+	put := func(x *recall.Index, i int) {
+		x.Put(recall.Doc{ID: fmt.Sprint(i), Order: uint64(i + 1)}, fmt.Sprintf("word number %d", i), []float32{1, float32(i) / 100, 3})
+	}
+	x, fresh := recall.NewIndex(), recall.NewIndex()
+	for i := range 600 {
+		put(x, i)
+	}
+	for i := range 400 {
+		x.Remove(fmt.Sprint(i), 1000)
+	}
+	put(x, 600) // drops the dead ones
+	for i := 400; i <= 600; i++ {
+		put(fresh, i)
+	}
+	if x.Len() != fresh.Len() || x.Bytes() != fresh.Bytes() {
+		t.Errorf("%d memories of %d bytes, want %d of %d", x.Len(), x.Bytes(), fresh.Len(), fresh.Bytes())
+	}
+	hits, matched := x.Vector([]float32{1, 5, 3}, all, 1)
+	if matched != 201 || ids(hits) != "500" {
+		t.Errorf("%d memories match, and %q is the nearest", matched, ids(hits))
+	}
+}
+
+// The number of all that match counts what only one of the searches has more of.
+func TestAHybridSearchCountsWhatOneSearchLeavesOut(t *testing.T) {
+	x := recall.NewIndex()
+	for i := range 5 {
+		var vector []float32
+		if i == 0 {
+			vector = []float32{1, 2}
+		}
+		x.Put(recall.Doc{ID: fmt.Sprint(i), Order: uint64(i + 1)}, "tea", vector)
+	}
+	if _, matched := x.Hybrid("tea", []float32{1, 2}, all, 10, 2); matched != 5 {
+		t.Errorf("%d memories match", matched)
+	}
+}

@@ -11,9 +11,11 @@ import (
 
 	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
 	oppb "dormouse/proto/op"
@@ -229,6 +231,50 @@ func TestABackupIsCutIntoChunks(t *testing.T) {
 		s, _ = apipb.NewClusterClient(conn).Backup(t.Context(), &apipb.BackupRequest{})
 		if _, err := s.Recv(); status.Code(err) != codes.Unavailable {
 			t.Errorf("a refused backup: %v", err)
+		}
+	})
+}
+
+// A watch that ends gives its place back.
+func TestWatchesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{watch: func(yield func(agent.Event, error) bool) { yield(agent.Event{Kind: agent.EventDeleted}, nil) }}
+		_, conn := serve(t, f, grpc.Options{WatchesMax: 1})
+		for range 3 {
+			w, err := apipb.NewStoreClient(conn).Watch(t.Context(), &apipb.WatchRequest{Thread: "t"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Recv(); err != nil {
+				t.Error(err)
+			}
+			if _, err := w.Recv(); err == nil {
+				t.Error("the watch goes on")
+			}
+			synctest.Wait()
+		}
+	})
+}
+
+// A node that belongs to no cluster yet refuses calls for one: it could be founding another.
+func TestANodeWithoutAClusterRefusesCallsForOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mine := ""
+		f := &fake{submit: atOnce}
+		_, conn := serve(t, f, grpc.Options{ClusterID: func() string { return mine }})
+		call := func() error {
+			ctx := metadata.AppendToOutgoingContext(t.Context(), convert.ClusterHeader, "c1")
+			_, err := apipb.NewStoreClient(conn).Commit(ctx, commit(1, 0).GetCommit())
+			return err
+		}
+		for _, id := range []string{"", "c2", "c1"} {
+			mine = id
+			if err := call(); status.Code(err) != codes.Unavailable && id != "c1" || err != nil && id == "c1" {
+				t.Errorf("a call for c1 at a node of %q: %v", id, err)
+			}
+		}
+		if n := f.begun(); n != 1 {
+			t.Errorf("%d commits were made", n)
 		}
 	})
 }

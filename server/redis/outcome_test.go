@@ -87,3 +87,54 @@ func TestATransactionOnASealedKeyIsRefusedAtOnce(t *testing.T) {
 		t.Errorf("SET: %s", got)
 	}
 }
+
+// between is a service that makes a change after the first read.
+type between struct {
+	agent.Service
+	change func()
+}
+
+func (b *between) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	answers, err := b.Service.Read(ctx, r)
+	if change := b.change; change != nil {
+		b.change = nil
+		change()
+	}
+	return answers, err
+}
+
+// A transaction is made as if at one instant: if another client changes a key between its read and its commit, also one
+// that it only reads, or one whose revision is the same again, then it is made anew.
+func TestATransactionSeesNoKeyThatChangesMeanwhile(t *testing.T) {
+	put := func(key, value string) agent.Op { return &agent.PutValue{Key: key, Bytes: []byte(value)} }
+	for name, each := range map[string]struct {
+		change []agent.Op
+		want   string
+	}{
+		"a key that is read changes":        {[]agent.Op{put("a", "9")}, `["9" "1" OK (1)]`},
+		"a key that is written changes":     {[]agent.Op{put("b", "9")}, `["1" "9" OK (1)]`},
+		"a key is deleted":                  {[]agent.Op{&agent.DeleteValue{Key: "a"}}, `[nil "1" OK (1)]`},
+		"a key is created":                  {[]agent.Op{put("c", "9")}, `["1" "1" OK (2)]`},
+		"a key that is read is new":         {[]agent.Op{&agent.DeleteValue{Key: "a"}, put("a", "9")}, `["9" "1" OK (1)]`},
+		"a key that is written is new":      {[]agent.Op{&agent.DeleteValue{Key: "b"}, put("b", "9")}, `["1" "9" OK (1)]`},
+		"a key of another name has changed": {[]agent.Op{put("z", "9")}, `["1" "1" OK (1)]`},
+	} {
+		store := memstore.New()
+		if _, err := store.Commit(t.Context(), agent.Commit{Ops: []agent.Op{put("a", "1"), put("b", "1")}}); err != nil {
+			t.Fatal(err)
+		}
+		service := &between{Service: store}
+		c := dial(t, start(t, service, redis.Options{}))
+		for _, line := range []string{"MULTI", "GET a", "GET b", "SET b 2", "EXISTS b c"} {
+			c.do(line)
+		}
+		service.change = func() {
+			if _, err := store.Commit(t.Context(), agent.Commit{Ops: each.change}); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := c.do("EXEC"); got != each.want {
+			t.Errorf("%s: %s, want %s", name, got, each.want)
+		}
+	}
+}
