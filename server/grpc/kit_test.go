@@ -111,6 +111,12 @@ func (*fake) ExportScope(_ context.Context, scope string, write func(agent.Scope
 func serve(t *testing.T, f *fake, o grpc.Options) (*grpc.Server, *rpc.ClientConn) {
 	t.Helper()
 	s := grpc.New(f, f, o)
+	return s, serveOn(t, s)
+}
+
+// serveOn runs a server and returns a connection to it.
+func serveOn(t *testing.T, s *grpc.Server) *rpc.ClientConn {
+	t.Helper()
 	l := bufconn.Listen(1 << 20)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -126,7 +132,7 @@ func serve(t *testing.T, f *fake, o grpc.Options) (*grpc.Server, *rpc.ClientConn
 			t.Errorf("serve: %v", err)
 		}
 	})
-	return s, conn
+	return conn
 }
 
 func dial(t *testing.T, l *bufconn.Listener) *rpc.ClientConn {
