@@ -310,3 +310,33 @@ func TestHostileTextsFit(t *testing.T) {
 	s.end()
 	good(t, dir)
 }
+
+// What a failed write has left in the file goes before the next line, also if that is shorter.
+func TestAShortLineAfterAFailedLongOneEndsTheFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	o := options(dir)
+	o.FileBytes = 1 << 20
+	var full atomic.Bool
+	o.SetFault(func() error {
+		if full.Load() {
+			return errors.New("no space left on device")
+		}
+		return nil
+	})
+	s := open(t, o)
+	s.fill(1)
+	full.Store(true)
+	long := audit.Record{Kind: audit.KindDelete}
+	for range 8 {
+		long.Object = append(long.Object, strings.Repeat("x", 500))
+	}
+	if _, err := s.put(long); err == nil {
+		t.Fatal("a full disk takes a line")
+	}
+	full.Store(false)
+	s.fill(1)
+	s.end()
+	if report := good(t, dir); report.Unfinished != 0 || len(report.Notes) != 1 {
+		t.Errorf("%+v", report)
+	}
+}

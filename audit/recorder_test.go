@@ -312,6 +312,10 @@ func TestOnFailureContinueMakesTheCalls(t *testing.T) {
 	}
 	s.full.Store(false)
 	s.fill(1)
+	if s.Reserve(audit.QueueMax+1) || !s.Reserve(audit.QueueMax) {
+		t.Error("the calls without a record have taken places, or given some back")
+	}
+	s.Release(audit.QueueMax)
 	s.end()
 	if report := good(t, s.dir); len(report.Notes) != 1 {
 		t.Errorf("%+v", report)

@@ -2,6 +2,8 @@ package redis_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/memstore"
+	"dormouse/internal/budget"
 	"dormouse/server/redis"
 )
 
@@ -138,3 +141,65 @@ func TestATransactionSeesNoKeyThatChangesMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// A connection gives back what it counts: of a transaction that is not made, and of values that were read twice.
+func TestAConnectionGivesItsRoomBack(t *testing.T) {
+	store, bytes := memstore.New(), budget.New(8<<20)
+	put := func(value string) {
+		if _, err := store.Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "a", Bytes: []byte(value)}}}); err != nil {
+			t.Error(err)
+		}
+	}
+	put(strings.Repeat("x", 1<<20))
+	service := &between{Service: store, change: func() { put(strings.Repeat("y", 1<<20)) }}
+	server, err := redis.New(service, redis.Options{Bytes: bytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, here := net.Pipe()
+	l := &oneConn{conn: there, ended: make(chan struct{})}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	c := over(t, here)
+	for _, line := range []string{"MULTI", "GET a", "SET b 1"} {
+		c.do(line)
+	}
+	if got := c.do("EXEC"); !strings.HasPrefix(got, `["yyy`) {
+		t.Errorf("EXEC: %.20s", got)
+	}
+	c.do("MULTI")
+	c.send("SET", "k", strings.Repeat("z", 1<<20))
+	if bytes.Used() < 1<<20 {
+		t.Error("a queued command is not counted")
+	}
+	_ = here.Close()
+	if err := errors.Join(server.Shutdown(t.Context()), <-served); err != nil {
+		t.Error(err)
+	}
+	if used := bytes.Used(); used != 0 {
+		t.Errorf("%d bytes are in use after the end", used)
+	}
+}
+
+// oneConn is a listener that accepts one connection.
+type oneConn struct {
+	conn  net.Conn
+	ended chan struct{}
+	once  sync.Once
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	if c := l.conn; c != nil {
+		l.conn = nil
+		return c, nil
+	}
+	<-l.ended
+	return nil, net.ErrClosed
+}
+
+func (l *oneConn) Close() error {
+	l.once.Do(func() { close(l.ended) })
+	return nil
+}
+
+func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
