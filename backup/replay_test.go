@@ -129,11 +129,17 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 			t.Helper()
 			remove(t, d, segments[2])
 		}, backup.Target{}, "were shipped, and their segments are missing: choose --at"},
-		"the index is too high":         {nothing, backup.Target{Index: 1000}, "the shipped log ends at entry 32, before entry 1000"},
-		"the instant is too late":       {nothing, backup.Target{Time: 1_800_000_000_000}, "choose --at 32, or an earlier instant"},
-		"the instant is too early":      {nothing, backup.Target{Time: 1_600_000_000_000}, "the oldest backup"},
-		"another key":                   {func(_ *testing.T, d *destination, _ []backup.SegmentRef) { d.Trust = backup.Trust{} }, backup.Target{}, "not signed by a trusted key"},
-		"no head":                       {func(t *testing.T, d *destination, _ []backup.SegmentRef) { t.Helper(); drop(t, d, "head.json") }, backup.Target{}, "head.json is missing"},
+		"the index is too high":    {nothing, backup.Target{Index: 1000}, "the shipped log ends at entry 32, before entry 1000"},
+		"the instant is too late":  {nothing, backup.Target{Time: 1_800_000_000_000}, "choose --at 32, or an earlier instant"},
+		"the instant is too early": {nothing, backup.Target{Time: 1_600_000_000_000}, "the oldest backup"},
+		"another key":              {func(_ *testing.T, d *destination, _ []backup.SegmentRef) { d.Trust = backup.Trust{} }, backup.Target{}, "not signed by a trusted key"},
+		"no head":                  {func(t *testing.T, d *destination, _ []backup.SegmentRef) { t.Helper(); drop(t, d, "head.json") }, backup.Target{}, "head.json is missing"},
+		"no head of one segment": {func(t *testing.T, d *destination, segments []backup.SegmentRef) {
+			t.Helper()
+			drop(t, d, "head.json")
+			remove(t, d, segments[1])
+			remove(t, d, segments[2])
+		}, backup.Target{}, "head.json is missing"},
 		"no backup":                     {func(t *testing.T, d *destination, _ []backup.SegmentRef) { t.Helper(); drop(t, d, "manifest.json") }, backup.Target{}, "there is no whole backup"},
 		"a manifest of another cluster": {func(_ *testing.T, d *destination, _ []backup.SegmentRef) { d.Cluster = "c-2" }, backup.Target{}, "there is no whole backup of cluster c-2"},
 	} {
@@ -256,6 +262,53 @@ func TestTargetsAreText(t *testing.T) {
 	for _, wrong := range []string{"0", "-1", "yesterday", "2026-11-25", "1900-01-01T00:00:00Z"} {
 		if _, err := backup.ParseTarget(wrong); err == nil {
 			t.Errorf("%q is accepted", wrong)
+		}
+	}
+}
+
+// wrongAt computes a wrong chain at one entry.
+type wrongAt struct {
+	*machine
+	entry uint64
+}
+
+func (w *wrongAt) Replay(index, term uint64, data []byte) error {
+	err := w.machine.Replay(index, term, data)
+	if index == w.entry {
+		w.chain++
+	}
+	return err
+}
+
+// A state that is not that of the manifest, or that becomes another than that of the log, is refused: at each entry, and also
+// if it is the last one.
+func TestAStateOfAnotherHistoryIsRefused(t *testing.T) {
+	d := newDestination(t)
+	d.write(5)
+	m := d.backUp(t, 0)
+	d.ship(t, "n1", 0, 5)
+	plan, err := d.Plan(t.Context(), backup.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := func(state backup.Machine) error {
+		_, err := plan.Replay(t.Context(), state, timeOf, nil)
+		return err
+	}
+	good := &machine{index: m.Index, chain: m.Chain, time: m.Time}
+	if err := replay(good); err != nil || len(good.applied) != 5 {
+		t.Fatalf("%v after entries %d", err, good.applied)
+	}
+	if err := replay(&machine{index: m.Index, chain: m.Chain + 1, time: m.Time}); err == nil || !strings.Contains(err.Error(), "its manifest says") {
+		t.Errorf("a state with another chain: %v", err)
+	}
+	if err := replay(&machine{index: m.Index + 1, chain: m.Chain, time: m.Time}); err == nil || !strings.Contains(err.Error(), "its manifest says") {
+		t.Errorf("a state with another index: %v", err)
+	}
+	for _, entry := range good.applied {
+		w := &wrongAt{&machine{index: m.Index, chain: m.Chain, time: m.Time}, entry}
+		if err := replay(w); err == nil || !strings.Contains(err.Error(), "the chain of the state is") || w.index != entry {
+			t.Errorf("a wrong chain at entry %d: %v at entry %d", entry, err, w.index)
 		}
 	}
 }
