@@ -105,6 +105,6 @@ func (i *instanceDenials) Stats(ctx context.Context, scope, manager string) (age
 // Watch implements agent.Instances.
 func (i *instanceDenials) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return observed(i.inner.Watch(ctx, w), func(err error) {
-		i.see(ctx, "watch_instances", agent.VerbRead, agent.InstanceRef{Scope: w.Scope, Manager: w.Manager, Key: w.Key}, err)
+		i.see(ctx, "watch_instances", agent.VerbRead, agent.InstanceRef(w), err)
 	})
 }

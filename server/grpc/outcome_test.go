@@ -35,7 +35,9 @@ func (late) Backups(context.Context) (b layout.Backups, err error) { return b, e
 func (late) TakeBackup(context.Context, func(layout.BackupProgress)) (b layout.BackupInfo, err error) {
 	return b, errLate
 }
+
 func (late) ExportScope(context.Context, string, func(agent.ScopePart) error) error { return errLate }
+
 func (late) Placement(context.Context, layout.PlacementQuery) (p layout.Placement, err error) {
 	return p, errLate
 }
@@ -46,6 +48,7 @@ type lateInstances struct{}
 func (lateInstances) Start(context.Context, agent.InstanceRef, agent.StartInstance) (i agent.Instance, err error) {
 	return i, errLate
 }
+
 func (lateInstances) Lookup(context.Context, agent.InstanceRef) (i agent.Instance, err error) {
 	return i, errLate
 }
@@ -59,9 +62,11 @@ func (lateInstances) Touch(context.Context, agent.InstanceRef, string) error  { 
 func (lateInstances) Signal(context.Context, agent.InstanceRef, agent.Signal) (r agent.Reply, err error) {
 	return r, errLate
 }
+
 func (lateInstances) Stats(context.Context, string, string) (s agent.ManagerStats, err error) {
 	return s, errLate
 }
+
 func (lateInstances) Watch(context.Context, agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return func(yield func(agent.InstanceEvent, error) bool) { yield(agent.InstanceEvent{}, errLate) }
 }

@@ -107,7 +107,7 @@ func (b *between) Read(ctx context.Context, r agent.Reads) (agent.Answers, error
 }
 
 // A transaction is made as if at one instant: if another client changes a key between its read and its commit, also one
-// that it only reads, or one whose revision is the same again, then it is made anew.
+// that it only reads, or one whose revision is the same again, then it is made again.
 func TestATransactionSeesNoKeyThatChangesMeanwhile(t *testing.T) {
 	put := func(key, value string) agent.Op { return &agent.PutValue{Key: key, Bytes: []byte(value)} }
 	for name, each := range map[string]struct {
