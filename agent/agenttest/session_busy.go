@@ -50,6 +50,7 @@ var busyClaims = []claim{
 		k.equal("session", []any{after.Revision, after.Queue}, []any{before.Revision, before.Queue})
 
 		k.commit(end(l, agent.SessionFinished))
+		k.refuse(agent.CodeIdempotencyMismatch, 0, other)           // also once its turn has come
 		next := apply[*agent.SessionResult](k, claiming("x", "q2")) // its own turn
 		k.equal("next", []any{next.Session.RequestID, next.Queued, next.Session.QueueLength}, []any{"q2", uint64(0), uint64(1)})
 		k.commit(end(next.Session.Lease, agent.SessionFinished))

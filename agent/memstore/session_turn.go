@@ -73,6 +73,8 @@ func (m SessionModel) claim(h SessionHost, s ModelSession, o *agent.ClaimSession
 			if place, _, e = wait(h, &s, o); e != nil {
 				return nil, e
 			}
+		} else if o.Request != nil && !sameContent(head, o.Request) {
+			return nil, refuse(agent.CodeIdempotencyMismatch, s)
 		}
 	}
 	if next == nil {
@@ -86,11 +88,16 @@ func (m SessionModel) claim(h SessionHost, s ModelSession, o *agent.ClaimSession
 	return result, nil
 }
 
+// sameContent reports whether a queued request has the content of another with its id.
+func sameContent(queued agent.SessionRequest, other *agent.SessionRequest) bool {
+	return bytes.Equal(queued.Input, other.Input) && bytes.Equal(queued.Metadata, other.Metadata)
+}
+
 // wait returns the request's place in the queue, and reports whether it was added now.
 func wait(h SessionHost, s *ModelSession, o *agent.ClaimSession) (place uint64, added bool, err *agent.Error) {
 	for i, r := range s.Queue {
 		if r.ID == o.Request.ID {
-			if !bytes.Equal(r.Input, o.Request.Input) || !bytes.Equal(r.Metadata, o.Request.Metadata) {
+			if !sameContent(r, o.Request) {
 				return 0, false, refuse(agent.CodeIdempotencyMismatch, *s)
 			}
 			return uint64(i + 1), false, nil

@@ -48,14 +48,20 @@ func waitsInQueue(c *txn.Tx, s *Session, request *agent.SessionRequest) (place u
 		if queued.Id != request.ID {
 			continue
 		}
-		if same := command.EncodeSessionRequest(request); !bytes.Equal(queued.Input, same.Input) || !bytes.Equal(queued.Metadata, same.Metadata) {
-			e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %q waits for session %q already, with other content: give this one another id", request.ID, s.Id)
-			e.State = s.Row.Status
-			return 0, e
-		}
-		return ordinal - first + 1, nil
+		return ordinal - first + 1, matchQueued(s, queued, request)
 	}
 	return 0, nil
+}
+
+// matchQueued returns an error unless a queued request has the content of the request with its id.
+func matchQueued(s *Session, queued *logpb.SessionRequest, request *agent.SessionRequest) error {
+	same := command.EncodeSessionRequest(request)
+	if bytes.Equal(queued.Input, same.Input) && bytes.Equal(queued.Metadata, same.Metadata) {
+		return nil
+	}
+	e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %q waits for session %q already, with other content: give this one another id", request.ID, s.Id)
+	e.State = s.Row.Status
+	return e
 }
 
 func queueFull(s *Session, limit string, bound uint64) error {
@@ -81,8 +87,12 @@ func nextRequest(c *txn.Tx, s *Session, op *agent.ClaimSession) (r *logpb.Sessio
 		return nil, 0, err
 	}
 	r.Owner = op.Owner
-	if op.Request != nil && op.Request.ID != r.Id {
+	switch {
+	case op.Request == nil:
+	case op.Request.ID != r.Id:
 		queued, _, err = enqueue(c, s, op)
+	case c.Level >= txn.SameRequestLevel:
+		err = matchQueued(s, r, op.Request)
 	}
 	return r, queued, err
 }

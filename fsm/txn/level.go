@@ -74,3 +74,7 @@ const CompactionLevel = 9
 // KindRunLevel is the feature level from which on entries of one kind that follow each other share a
 // row of the index by kind.
 const KindRunLevel = 9
+
+// SameRequestLevel is the feature level from which on a claim with the id of the request that has waited
+// longest is refused if its content is another.
+const SameRequestLevel = 9
