@@ -41,8 +41,10 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	for _, member := range n.gossip.Members() {
 		seen[member.Name] = string(member.Status)
 	}
+	drained := drainedSince(n.machine.DrainedNodes())
 	for i := range status.Members {
 		member := &status.Members[i]
+		member.DrainedAt = drained[member.ID]
 		if member.ID == local.Node {
 			member.Status, member.AppliedIndex = "alive", local.AppliedIndex
 			member.DiskFree, member.LastContact = local.DiskFree, time.Now().UnixMilli()

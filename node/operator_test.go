@@ -63,8 +63,8 @@ func TestTheLastVoterStaysSim(t *testing.T) {
 	})
 }
 
-// A node tells the free space of its disk, and when each member last answered it.
-func TestTheStatusHasTheDisksAndTheLastContactsSim(t *testing.T) {
+// A node tells the free space of its disk, when each member last answered it, and which are drained.
+func TestTheStatusOfTheMembersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
@@ -83,6 +83,16 @@ func TestTheStatusHasTheDisksAndTheLastContactsSim(t *testing.T) {
 		for id, m := range status() {
 			if m.DiskFree <= 0 || time.Since(time.UnixMilli(m.LastContact)) > time.Second {
 				t.Errorf("%s: %d bytes free, last contact %d, now %d", id, m.DiskFree, m.LastContact, time.Now().UnixMilli())
+			}
+		}
+		for _, change := range []layout.Change{layout.ChangeDrain, layout.ChangeResume} {
+			if _, err := through.Operator().Change(t.Context(), change, silent.name); err != nil {
+				t.Fatal(err)
+			}
+			for id, m := range status() {
+				if drained := m.DrainedAt > 0; drained != (change == layout.ChangeDrain && id == silent.name) {
+					t.Errorf("%s was drained at %d after the %s of %s", id, m.DrainedAt, change, silent.name)
+				}
 			}
 		}
 		answered := time.Now()

@@ -36,6 +36,7 @@ type MemberStatus struct {
 	AppliedIndex uint64 // 0 if the member did not answer
 	DiskFree     int64  // bytes free under its data directory; 0 if the member did not answer, or stores no data
 	LastContact  int64  // Unix ms: when it last answered the answering node; 0 if it has not since that node started
+	DrainedAt    int64  // Unix ms: when an operator drained it; 0 if it is not drained
 }
 
 // ClusterStatus is the status of the cluster, as one node sees it; it may lag.

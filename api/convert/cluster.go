@@ -20,7 +20,7 @@ func StatusToProto(s *layout.ClusterStatus) *apipb.ClusterStatus {
 			Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
 			GossipAddr: m.GossipAddr, Voter: m.Voter, WantVote: m.WantVote, Leader: m.Leader, Status: m.Status,
 			Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
-			DiskFree: m.DiskFree, LastContact: m.LastContact,
+			DiskFree: m.DiskFree, LastContact: m.LastContact, DrainedAt: m.DrainedAt,
 		})
 	}
 	return out
@@ -45,7 +45,7 @@ func StatusFromProto(s *apipb.ClusterStatus) layout.ClusterStatus {
 				Host: m.GetHost(),
 			},
 			Voter: m.GetVoter(), Leader: m.GetLeader(), Status: m.GetStatus(), AppliedIndex: m.GetAppliedIndex(),
-			DiskFree: m.GetDiskFree(), LastContact: m.GetLastContact(),
+			DiskFree: m.GetDiskFree(), LastContact: m.GetLastContact(), DrainedAt: m.GetDrainedAt(),
 		})
 	}
 	return out

@@ -21,6 +21,7 @@ type Member struct {
 	AppliedIndex uint64    `json:"applied_index" doc:"0 if the node did not answer"`
 	DiskFree     int64     `json:"disk_free" doc:"Bytes free under its data directory; 0 if the node did not answer, or stores no data"`
 	LastContact  int64     `json:"last_contact" doc:"When it last answered the answering node, Unix ms; 0 if it has not since that node started"`
+	DrainedAt    int64     `json:"drained_at,omitzero" doc:"When an operator drained it, Unix ms; absent if it is not drained"`
 	Host         bool      `json:"host,omitempty" doc:"It runs instances and stores no data"`
 }
 
@@ -66,7 +67,7 @@ func ClusterStatusOf(s layout.ClusterStatus) ClusterStatus {
 			Addresses: addresses{HTTP: m.HTTPAddr, GRPC: m.GRPCAddr, Raft: m.RaftAddr, Gossip: m.GossipAddr},
 			Voter:     m.Voter, WantVote: m.WantVote, Leader: m.Leader,
 			Status: m.Status, Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
-			DiskFree: m.DiskFree, LastContact: m.LastContact,
+			DiskFree: m.DiskFree, LastContact: m.LastContact, DrainedAt: m.DrainedAt,
 		}
 	}
 	return out

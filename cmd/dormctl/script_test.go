@@ -50,6 +50,7 @@ func newConsole() *console {
 		ClusterID: "c-1", Node: "n1", Leader: "n2", Term: 7, CommitIndex: 43, AppliedIndex: 42, Chain: 0xbeef, FeatureLevel: 1, Version: "v1",
 		Members: []layout.MemberStatus{member(1, true, false, "alive"), member(2, true, true, "alive"), member(3, false, false, "failed")},
 	}
+	s.cluster.Members[2].DrainedAt = 1_800_000_000_000
 	s.snapshot = []byte("a snapshot")
 	s.feed = []agent.Changed{
 		{Index: 57, Time: 1_800_000_000_057, Kind: agent.ChangedThread, Key: "t1", Revision: 5},

@@ -4180,6 +4180,7 @@ type Member struct {
 	Host          bool                   `protobuf:"varint,210,opt,name=host,proto3" json:"host,omitempty"`                                  // it keeps instances and no data
 	DiskFree      int64                  `protobuf:"varint,211,opt,name=disk_free,json=diskFree,proto3" json:"disk_free,omitempty"`          // bytes free under its data directory; 0 if it did not answer, or stores no data
 	LastContact   int64                  `protobuf:"varint,212,opt,name=last_contact,json=lastContact,proto3" json:"last_contact,omitempty"` // Unix ms: when it last answered the answering node; 0 means never
+	DrainedAt     int64                  `protobuf:"varint,213,opt,name=drained_at,json=drainedAt,proto3" json:"drained_at,omitempty"`       // Unix ms: when an operator drained it; 0 if it is not drained
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4315,6 +4316,13 @@ func (x *Member) GetDiskFree() int64 {
 func (x *Member) GetLastContact() int64 {
 	if x != nil {
 		return x.LastContact
+	}
+	return 0
+}
+
+func (x *Member) GetDrainedAt() int64 {
+	if x != nil {
+		return x.DrainedAt
 	}
 	return 0
 }
@@ -5646,7 +5654,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	" \x01(\tR\aversion\x12\x13\n" +
 	"\x04auth\x18\x84\x02 \x01(\tR\x04auth\x12\x1b\n" +
 	"\binsecure\x18\x85\x02 \x01(\bR\binsecure\x126\n" +
-	"\x06backup\x18\x86\x02 \x01(\v2\x1d.dormouse.api.v1.BackupStatusR\x06backup\"\xab\x03\n" +
+	"\x06backup\x18\x86\x02 \x01(\v2\x1d.dormouse.api.v1.BackupStatusR\x06backup\"\xcb\x03\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -5664,7 +5672,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\rapplied_index\x18\f \x01(\x04R\fappliedIndex\x12\x13\n" +
 	"\x04host\x18\xd2\x01 \x01(\bR\x04host\x12\x1c\n" +
 	"\tdisk_free\x18\xd3\x01 \x01(\x03R\bdiskFree\x12\"\n" +
-	"\flast_contact\x18\xd4\x01 \x01(\x03R\vlastContact\"!\n" +
+	"\flast_contact\x18\xd4\x01 \x01(\x03R\vlastContact\x12\x1e\n" +
+	"\n" +
+	"drained_at\x18\xd5\x01 \x01(\x03R\tdrainedAt\"!\n" +
 	"\vNodeRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\"&\n" +
 	"\fNodeResponse\x12\x16\n" +

@@ -3610,6 +3610,7 @@ func (m *Member) EncodedSize() int {
 	n += protocode.SizeBool(210, m.Host)
 	n += protocode.SizeInt(211, m.DiskFree)
 	n += protocode.SizeInt(212, m.LastContact)
+	n += protocode.SizeInt(213, m.DrainedAt)
 	return n
 }
 
@@ -3620,6 +3621,7 @@ func (m *Member) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 213, m.DrainedAt)
 	i = protocode.PutInt(b, i, 212, m.LastContact)
 	i = protocode.PutInt(b, i, 211, m.DiskFree)
 	i = protocode.PutBool(b, i, 210, m.Host)
@@ -3678,6 +3680,8 @@ func (m *Member) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = protocode.Int(&f, &m.DiskFree)
 		case 212:
 			err = protocode.Int(&f, &m.LastContact)
+		case 213:
+			err = protocode.Int(&f, &m.DrainedAt)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -90,6 +90,9 @@ func membersGrid(members []layout.MemberStatus) cli.Grid {
 		case m.WantVote:
 			role = "catching up"
 		}
+		if m.DrainedAt != 0 {
+			role += ", drained"
+		}
 		applied := "-"
 		if m.AppliedIndex > 0 {
 			applied = cli.Number(m.AppliedIndex)

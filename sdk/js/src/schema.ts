@@ -5300,6 +5300,11 @@ export interface components {
              * @description Bytes free under its data directory; 0 if the node did not answer, or stores no data
              */
             disk_free: number;
+            /**
+             * Format: int64
+             * @description When an operator drained it, Unix ms; absent if it is not drained
+             */
+            drained_at?: number;
             /** @description It runs instances and stores no data */
             host?: boolean;
             id: string;

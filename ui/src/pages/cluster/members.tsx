@@ -30,6 +30,7 @@ export function Members() {
         <Card key={m.id} title={m.id} side={<><Badge text={m.status} />{m.leader ? <strong>leader</strong> : m.host ? 'host' : m.voter ? 'voter' : 'non-voter'}</>}>
           <Facts of={[
             ['Version', m.version || 'unknown'],
+            ...(m.drained_at ? [['Drained', <Ago at={m.drained_at} />] as const] : []),
             ['Applied', m.applied_index ? `index ${full(m.applied_index)}` : m.host ? 'stores no data' : 'unknown: it did not answer'],
             ['HTTP', <span class="mono">{m.addresses.http ?? '–'}</span>],
             ['gRPC', <span class="mono">{m.addresses.grpc ?? '–'}</span>],
