@@ -57,23 +57,28 @@ func (s *retryClient) commit(ctx context.Context, ops ...agent.Op) error {
 func (s *retryClient) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, error) {
 	s.seq++
 	var result agent.Result
-	unknown := false
+	ambiguous := false // an attempt may have been applied
 	err := s.retry(ctx, func(ctx context.Context) error {
 		var err error
 		result, err = s.service.Commit(ctx, agent.Commit{
 			Scope: s.scope, Ops: ops, Request: agent.Request{Client: s.clientID, Seq: s.seq, Low: s.seq},
 		})
 		var refusal *agent.Error
-		if errors.As(err, &refusal) && refusal.Final && agent.Retryable(err) {
-			s.seq++ // the log keeps this refusal under this request id, so the next attempt needs another
+		final := errors.As(err, &refusal) && refusal.Final
+		switch {
+		case agent.OutcomeOf(err) == agent.Undecided:
+			ambiguous = true
+		case ambiguous && (err == nil || final):
+			ambiguous = false
+			s.counters.unknown.Add(1)
 		}
-		if agent.OutcomeOf(err) == agent.Undecided {
-			unknown = true
+		if final && agent.Retryable(err) {
+			s.seq++ // the log keeps this refusal under this request id, so the next attempt needs another
 		}
 		return err
 	})
-	if unknown && agent.OutcomeOf(err) != agent.Undecided {
-		s.counters.unknown.Add(1)
+	if ambiguous && agent.OutcomeOf(err) == agent.Refused { // which is about the last attempt alone
+		err = agent.Errorf(agent.CodeUnknown, "an earlier attempt may have been applied, and the last one was refused: %v", err)
 	}
 	if err == nil && len(result.Results) != len(ops) {
 		err = fmt.Errorf("%d results of %d ops", len(result.Results), len(ops))
