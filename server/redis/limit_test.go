@@ -136,7 +136,8 @@ func TestACallerNeedsATokenAndItsRights(t *testing.T) {
 	state := &tokens{live: true}
 	store := memstore.New()
 	auth := access.NewAuthenticator(access.Options{Store: tokenStore{reader, hash}})
-	addr := start(t, access.NewGuard(store, state), redis.Options{Auth: auth})
+	audit := &auditor{denied: map[string]int{}}
+	addr := start(t, access.NewGuard(store, state), redis.Options{Auth: auth, Audit: audit})
 	c := dial(t, addr)
 	for _, turn := range [][2]string{
 		{"GET k", "-NOAUTH"},
@@ -159,6 +160,11 @@ func TestACallerNeedsATokenAndItsRights(t *testing.T) {
 			t.Errorf("%.20s: %s, want %s", turn[0], got, turn[1])
 		}
 	}
+	audit.mu.Lock()
+	if got := audit.denied["redis/AUTH"]; got != 3 {
+		t.Errorf("%d refusals of AUTH are recorded: %v", got, audit.denied)
+	}
+	audit.mu.Unlock()
 	state.live = false
 	if got := c.do("GET k"); !strings.HasPrefix(got, "-NOAUTH") {
 		t.Errorf("with a revoked token: %s", got)

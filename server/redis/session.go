@@ -38,6 +38,7 @@ func (c *conn) login(ctx context.Context, user, token string) error {
 	case err != nil:
 		return err
 	case user != "" && user != defaultUser && user != p.Name:
+		c.denied(ctx, agent.Errorf(agent.CodeUnauthenticated, "the token does not belong to %.64q", user))
 		return failuref("WRONGPASS the token does not belong to %.64q: leave the user out, or send the token's principal", user)
 	}
 	c.principal = p
