@@ -29,6 +29,11 @@ const (
 func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
 	t.commits.Lock()
 	defer t.commits.Unlock()
+	return t.commitNext(ctx, fence, ops...)
+}
+
+// commitNext is commitUntilDecided for a caller that holds t.commits.
+func (t *Turn) commitNext(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
 	t.seq++
 	commit := agent.Commit{
 		Scope: t.runner.Scope, Fence: fence, Ops: ops,
@@ -205,6 +210,8 @@ func (t *Turn) save(phase agent.CursorPhase) error {
 	if err := t.lost(); err != nil {
 		return err
 	}
+	t.commits.Lock() // before the snapshot: a commit must not replace a newer one of a concurrent effect
+	defer t.commits.Unlock()
 	snapshot, err := t.snapshot(phase)
 	if err != nil {
 		return err
@@ -212,7 +219,7 @@ func (t *Turn) save(phase agent.CursorPhase) error {
 	sentAt := time.Now()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), sentAt.Add(t.leaseLeft()))
 	defer cancel()
-	_, err = t.commitUntilDecided(ctx, t.Fence(), &agent.CheckpointSession{
+	_, err = t.commitNext(ctx, t.Fence(), &agent.CheckpointSession{
 		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, Snapshot: snapshot,
 	})
 	switch {

@@ -3,8 +3,13 @@ package turn_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
 	"dormouse/turn"
@@ -146,6 +151,53 @@ func TestTheIntentIsStoredBeforeACallAndItsResultAfterIt(t *testing.T) {
 		})
 		if err != nil {
 			k.Error(err)
+		}
+	})
+}
+
+// journals counts the intents and the results in each snapshot that a turn commits.
+type journals struct {
+	agent.Service
+	begun, ended []int // used by one commit at a time
+}
+
+func (j *journals) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	for _, op := range c.Ops {
+		if op, ok := op.(*agent.CheckpointSession); ok {
+			state := string(op.Snapshot.TurnState)
+			j.begun = append(j.begun, strings.Count(state, `"begun":true`))
+			j.ended = append(j.ended, strings.Count(state, `"ended":true`))
+		}
+	}
+	return j.Service.Commit(ctx, c)
+}
+
+// A snapshot without what a newer one has would let an effect be called twice after a crash.
+func TestConcurrentEffectsReplaceNoNewerSnapshot(t *testing.T) {
+	sim(t, func(k *kit) {
+		kept := &journals{Service: k.runner.Service}
+		k.runner.Service = kept
+		const callers, each = 8, 20
+		_, err := k.runner.Turn(k.Context(), "s", request("r1"), func(t *turn.Turn) error {
+			var calls errgroup.Group
+			for n := range callers {
+				calls.Go(func() error {
+					for i := range each {
+						e := turn.Effect{ID: fmt.Sprintf("e%d-%d", n, i), Name: "charge", Class: turn.UnsafeOnce}
+						if _, err := t.Effect(e, func(context.Context, turn.Call) (agent.JSON, error) { return agent.JSON(`1`), nil }); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			}
+			return calls.Wait()
+		})
+		if err != nil {
+			k.Fatal(err)
+		}
+		if !slices.IsSorted(kept.begun) || !slices.IsSorted(kept.ended) || kept.begun[len(kept.begun)-1] != callers*each {
+			k.Errorf("snapshots lost what was stored: intents %v, results %v", kept.begun, kept.ended)
 		}
 	})
 }
