@@ -29,11 +29,11 @@ const (
 func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
 	t.commits.Lock()
 	defer t.commits.Unlock()
-	return t.commitNext(ctx, fence, ops...)
+	return commitNext(ctx, t, fence, ops...)
 }
 
 // commitNext is commitUntilDecided for a caller that holds t.commits.
-func (t *Turn) commitNext(ctx context.Context, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
+func commitNext(ctx context.Context, t *Turn, fence *agent.Fence, ops ...agent.Op) (agent.Result, error) {
 	t.seq++
 	commit := agent.Commit{
 		Scope: t.runner.Scope, Fence: fence, Ops: ops,
@@ -219,7 +219,7 @@ func (t *Turn) save(phase agent.CursorPhase) error {
 	sentAt := time.Now()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), sentAt.Add(t.leaseLeft()))
 	defer cancel()
-	_, err = t.commitNext(ctx, t.Fence(), &agent.CheckpointSession{
+	_, err = commitNext(ctx, t, t.Fence(), &agent.CheckpointSession{
 		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, Snapshot: snapshot,
 	})
 	switch {
