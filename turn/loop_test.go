@@ -56,6 +56,27 @@ func TestALoopAsksAndCallsAndRecordsTheConversation(t *testing.T) {
 	})
 }
 
+// A memory has less room than a request: it keeps the beginning.
+func TestALongRequestIsCapturedInPart(t *testing.T) {
+	sim(t, func(k *kit) {
+		l := turn.Loop{
+			Model:  func(context.Context, turn.Prompt) (turn.Reply, error) { return turn.Reply{Content: "read"}, nil },
+			Memory: turn.Memory{Capture: turn.CaptureConversation},
+		}
+		if got, err := l.Chat(k.Context(), k.runner, "s", "r1", strings.Repeat("long ", agent.MemoryBytesMax/4)); err != nil || got != "read" {
+			k.Fatalf("%q, %v", got, err)
+		}
+		k.expectStatus(agent.SessionFinished)
+		answers, err := k.service.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.Recall{Agent: "a", Query: "long"}}})
+		if err != nil {
+			k.Fatal(err)
+		}
+		if found, ok := answers.Answers[0].Found.(*agent.Recalled); !ok || len(found.Items) != 1 || len(found.Items[0].Memory.Content) < agent.MemoryBytesMax/2 {
+			k.Errorf("%+v", answers.Answers[0].Err)
+		}
+	})
+}
+
 // The turn pauses and resumes at each boundary. The model and the tool are
 // called once, and the conversation is written once.
 func TestALoopThatIsResumedRepeatsNothing(t *testing.T) {

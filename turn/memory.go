@@ -79,14 +79,17 @@ func (m Memory) inject(t *Turn, p *Prompt) error {
 	return nil
 }
 
-// capture adds the turn's memory to its last commit.
+// capturedBytesMax bounds the text of a captured conversation. The kind of a memory and its empty data
+// count in agent.MemoryBytesMax too.
+const capturedBytesMax = agent.MemoryBytesMax - 1<<10
+
+// capture adds the turn's memory to its last commit. Of a long conversation it has the beginning.
 func (m Memory) capture(t *Turn, reply Reply) {
 	if m.Capture != CaptureConversation {
 		return
 	}
-	write := &agent.WriteMemory{
-		Agent: t.initial.Agent, Kind: "conversation", Content: agent.ConversationText(text(t.request.Input), reply.Content),
-	}
+	content := agent.ConversationText(text(t.request.Input), reply.Content)
+	write := &agent.WriteMemory{Agent: t.initial.Agent, Kind: "conversation", Content: clip.Text(content, capturedBytesMax)}
 	if m.Session {
 		write.Session = t.session
 	}

@@ -77,6 +77,9 @@ func (t *Transport) serve(l *link) error {
 		if err != nil {
 			return err
 		}
+		if body != nil {
+			body = timedReader{body, l.conn, t.o.Timeout}
+		}
 		response, err := t.handle(request, body)
 		if err != nil {
 			return err
@@ -89,6 +92,21 @@ func (t *Transport) serve(l *link) error {
 			return nil
 		}
 	}
+}
+
+// timedReader reads a snapshot. A Read fails if the sender sends nothing for timeout: Raft installs a
+// snapshot on its main goroutine, which handles no vote meanwhile.
+type timedReader struct {
+	io.Reader
+	conn    net.Conn
+	timeout time.Duration
+}
+
+func (r timedReader) Read(b []byte) (int, error) {
+	if err := r.conn.SetReadDeadline(time.Now().Add(r.timeout)); err != nil {
+		return 0, err //nolint:wrapcheck // the connection's own
+	}
+	return r.Reader.Read(b) //nolint:wrapcheck // the connection's own
 }
 
 // handle passes a call to Raft and waits for the answer.

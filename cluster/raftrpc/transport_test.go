@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -336,6 +337,37 @@ func TestASnapshotThatEndsTooEarlyFailsAtOnce(t *testing.T) {
 	}
 	if err := <-read; !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the receiver: %v", err)
+	}
+}
+
+// A sender that is stopped within a snapshot does not hold up Raft at the receiver.
+func TestASnapshotThatStopsFails(t *testing.T) {
+	for _, encoding := range []Encoding{SummedFrames, Frames, Msgpack} {
+		from := on(t, listen(t, encoding))
+		to := New(Options{Layer: listen(t, encoding), Idle: 3, Timeout: 50 * time.Millisecond, Logger: nullLogger})
+		t.Cleanup(func() { _ = to.Close() })
+		read := make(chan error, 1)
+		go func() {
+			rpc := <-to.Consumer()
+			_, err := io.Copy(io.Discard, rpc.Reader)
+			read <- err
+			rpc.Respond(nil, err)
+		}()
+		data, stopped := io.Pipe()
+		sent := make(chan error, 1)
+		go func() {
+			sent <- from.InstallSnapshot("n2", to.LocalAddr(), &raft.InstallSnapshotRequest{Size: 1 << 20}, new(raft.InstallSnapshotResponse), data)
+		}()
+		if _, err := stopped.Write(make([]byte, 1<<19)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("encoding %d: %v", encoding, err)
+		}
+		_ = stopped.Close() // the sender goes on
+		if err := <-sent; err == nil {
+			t.Errorf("encoding %d: the sender was told of success", encoding)
+		}
 	}
 }
 
