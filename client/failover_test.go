@@ -269,6 +269,40 @@ func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
 	})
 }
 
+// A client that knows one node asks it more often for the members: it may be replaced in a few seconds,
+// and then be gone without a word.
+func TestAClientOfOneNodeLearnsTheNextInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		var joined, gone atomic.Bool
+		first := &fake{status: func() (layout.ClusterStatus, error) {
+			if gone.Load() {
+				return layout.ClusterStatus{}, agent.Errorf(agent.CodeUnavailable, "it stops")
+			}
+			s := layout.ClusterStatus{Node: "na:1", Members: []layout.MemberStatus{member("a:1", true)}}
+			if joined.Load() {
+				s.Members = append(s.Members, member("b:1", false))
+			}
+			return s, nil
+		}}
+		stop := w.serve("a:1", first, first)
+		second := &fake{}
+		w.serve("b:1", second, second)
+		c := w.client(client.Options{Endpoints: []string{"a:1"}})
+		if _, err := c.Commit(t.Context(), put("k")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(61 * time.Second)
+		joined.Store(true)
+		time.Sleep(4 * time.Second)
+		gone.Store(true)
+		stop()
+		if _, err := c.Commit(within(t, 5*time.Second), put("k")); err != nil || len(second.seen()) != 1 {
+			t.Errorf("%v; the second node served %d commits", err, len(second.seen()))
+		}
+	})
+}
+
 // A stopping node, for example a removed one, sends the addresses of the other nodes,
 // because clients cannot ask it afterwards.
 func TestANodeThatStopsSaysWhereTheOthersAre(t *testing.T) {

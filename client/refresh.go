@@ -14,6 +14,7 @@ import (
 
 const (
 	refreshEvery   = 10 * time.Second // often enough to learn new members before the old ones leave
+	refreshAlone   = 2 * time.Second  // …by a client that knows one node, which another may replace in a few seconds
 	refreshAtMost  = time.Second      // minimum interval between refreshes
 	refreshTimeout = 2 * time.Second
 	linkIdleAfter  = time.Minute // an unused link to a node that is not preferred is closed
@@ -38,12 +39,21 @@ func (p *pool) refresh() {
 			return
 		}
 		select {
-		case <-time.After(refreshEvery - refreshAtMost):
+		case <-time.After(p.refreshInterval() - refreshAtMost):
 		case <-p.kick:
 		case <-p.ctx.Done():
 			return
 		}
 	}
+}
+
+func (p *pool) refreshInterval() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.endpoints) == 1 {
+		return refreshAlone
+	}
+	return refreshEvery
 }
 
 func (p *pool) learnOnce() {
