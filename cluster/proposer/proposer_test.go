@@ -50,14 +50,14 @@ func TestTheProposerIsHeldUntilAllCallersHaveResumed(t *testing.T) {
 		p := New(Options{})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gaveUp := errors.New("gave up")
-		var resumes []func()
+		resumes := make(chan func(), 2)
 		for range 2 {
 			go func() {
 				resume, err := p.Hold(t.Context())
 				if err != nil {
 					t.Error(err)
 				}
-				resumes = append(resumes, resume)
+				resumes <- resume
 			}()
 			synctest.Wait()
 		}
@@ -77,7 +77,7 @@ func TestTheProposerIsHeldUntilAllCallersHaveResumed(t *testing.T) {
 				t.Fatalf("%d callers hold it, and it sends", left)
 			}
 			synctest.Wait()
-			resumes[left-1]()
+			(<-resumes)()
 		}
 		if p.held() {
 			t.Error("all callers have resumed or given up, and it sends nothing")
