@@ -37,6 +37,9 @@ const (
 	keptBytesMax = 1 << 20 // a larger buffer is not kept for the next message
 	firstPart    = 64 << 10
 	slowMax      = 10 * time.Second
+
+	// reassureEvery is less than any timeout of a ping.
+	reassureEvery = 2 * time.Second
 )
 
 // errTooLarge says that a peer sent a frame past the limit of its kind.
@@ -53,6 +56,8 @@ type frames struct {
 	large      *[]byte // the last payload, if it was longer than in
 	give       func()  // gives back the room of large
 	heard      atomic.Bool
+	opened     time.Time
+	owed       atomic.Int64 // until when a long message may travel, in ns since opened; see owe
 
 	mu     sync.Mutex // held while a frame is written
 	failed error      // guarded by mu; a frame may have been written in part
@@ -64,7 +69,7 @@ type frames struct {
 type Room func(ctx context.Context, n int) (give func(), err error)
 
 func newFrames(conn net.Conn, messageMax int) *frames {
-	f := &frames{conn: conn, messageMax: messageMax}
+	f := &frames{conn: conn, messageMax: messageMax, opened: time.Now()}
 	f.in = bufio.NewReaderSize(listening{conn, &f.heard}, readBuffer)
 	return f
 }
@@ -150,15 +155,21 @@ func (f *frames) payloadMax(k kind) int {
 	return 0
 }
 
-// readLarge reads a payload of n bytes, for which the peer has slowMax and a second more for each
-// 64 KiB. Its memory grows with what has come, not with what the peer has announced.
+// travelMax is how long a message of n bytes may travel: slowMax, and a second more for each 64 KiB.
+func travelMax(n int) time.Duration { return slowMax + time.Duration(n/(64<<10))*time.Second }
+
+// readLarge reads a payload of n bytes, for which the peer has travelMax. Its memory grows with what has come, not with what the peer has announced.
 func (f *frames) readLarge(n int) (err error) {
 	if f.room != nil {
-		if f.give, err = f.room(n); err != nil {
+		waited := make(chan struct{})
+		go f.reassure(waited)
+		f.give, err = f.room(n)
+		close(waited)
+		if err != nil {
 			return &roomError{err}
 		}
 	}
-	if err := f.conn.SetReadDeadline(time.Now().Add(slowMax + time.Duration(n/(64<<10))*time.Second)); err != nil {
+	if err := f.conn.SetReadDeadline(time.Now().Add(travelMax(n))); err != nil {
 		return err //nolint:wrapcheck // the connection's own
 	}
 	f.large = buffers.Get().(*[]byte) //nolint:forcetypeassert // see buffers
@@ -176,6 +187,21 @@ func (f *frames) readLarge(n int) (err error) {
 		have = upTo
 	}
 	return f.conn.SetReadDeadline(time.Time{}) //nolint:wrapcheck // the connection's own
+}
+
+// reassure sends pongs until waited is closed: a connection that waits for room reads no pings, and its
+// peer must not take it for dead.
+func (f *frames) reassure(waited <-chan struct{}) {
+	for {
+		select {
+		case <-time.After(reassureEvery):
+		case <-waited:
+			return
+		}
+		if f.write(kindPong, nil, false) != nil {
+			return // the reader gets the error too
+		}
+	}
 }
 
 // roomError says that there is no room for a message.
@@ -227,14 +253,25 @@ func (f *frames) write(k kind, m codec.Message, first bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failed == nil {
+		if size > f.in.Size() {
+			f.owe(size)
+		}
 		// What the peer has sent can still be read.
 		_, f.failed = f.conn.Write(out)
 	}
 	return f.failed //nolint:wrapcheck // the connection's own
 }
 
+// owe gives the peer the time that a message of n bytes may travel, after those before it. Until it has the
+// message, it can neither read a ping nor has it anything to answer.
+func (f *frames) owe(n int) {
+	from := max(int64(time.Since(f.opened)), f.owed.Load())
+	f.owed.Store(from + int64(travelMax(n))) // under mu
+}
+
 // keepAlive pings a peer that has sent nothing for every, and closes the connection if nothing comes
-// within timeout then, until stop is closed.
+// within timeout then, nor within the time of the long messages that travel to the peer, until stop is
+// closed.
 func (f *frames) keepAlive(every, timeout time.Duration, stop <-chan struct{}) {
 	timer := time.NewTimer(every)
 	defer timer.Stop()
@@ -249,6 +286,9 @@ func (f *frames) keepAlive(every, timeout time.Duration, stop <-chan struct{}) {
 		case f.heard.Swap(false):
 			asked = false
 			timer.Reset(every)
+		case asked && int64(time.Since(f.opened)) < f.owed.Load():
+			f.ping(timeout) // the one before may not have been sent
+			timer.Reset(timeout)
 		case asked:
 			_ = f.conn.Close() // the readers and writers get the error
 			return
@@ -260,7 +300,7 @@ func (f *frames) keepAlive(every, timeout time.Duration, stop <-chan struct{}) {
 	}
 }
 
-// ping sends a ping, unless a frame is being written: then the peer owes something in any case.
+// ping sends a ping, unless a frame is being written: the next one comes after it.
 func (f *frames) ping(timeout time.Duration) {
 	if !f.mu.TryLock() {
 		return

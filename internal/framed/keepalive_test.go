@@ -1,0 +1,90 @@
+package framed_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"dormouse/internal/framed"
+	apipb "dormouse/proto/api"
+)
+
+// slowly is a connection that takes 32 KiB each half second.
+type slowly struct{ net.Conn }
+
+func (s slowly) Read(b []byte) (int, error) {
+	time.Sleep(time.Second / 2)
+	return s.Conn.Read(b[:min(len(b), 32<<10)])
+}
+
+// pinging opens a stream whose client pings, over a connection that the server reads slowly.
+func pinging(t *testing.T, o framed.ServerOptions) (*framed.ClientStream, *framed.ServerStream) {
+	t.Helper()
+	client, server := net.Pipe()
+	accepted := make(chan *framed.ServerStream, 1)
+	go func() {
+		s, err := framed.Accept(context.Background(), slowly{server}, o)
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- s
+	}()
+	s, err := framed.Open(t.Context(), client, framed.ClientOptions{Method: method, MessageMax: most, KeepaliveEvery: 10 * time.Second, KeepaliveTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, <-accepted
+}
+
+// A long message travels longer than a peer may be silent. Nothing is heard of the peer meanwhile.
+func TestALongMessageArrivesOverASlowConnectionSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, server := pinging(t, framed.ServerOptions{MessageMax: most})
+		defer server.Close()
+		received := make(chan error, 1)
+		go func() { received <- server.RecvMsg(&apipb.Calls{}) }()
+		if err := s.SendMsg(large(3 << 20)); err != nil {
+			t.Error(err)
+		}
+		if err := <-received; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A peer that takes nothing of a long message is found within the time that the message may travel.
+func TestAPeerThatTakesNoLongMessageIsFoundSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, server := pinging(t, framed.ServerOptions{MessageMax: most})
+		defer server.Close()
+		began := time.Now()
+		if err := s.SendMsg(large(3 << 20)); err == nil {
+			t.Error("the message was sent")
+		}
+		if took := time.Since(began); took < 30*time.Second || took > 80*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A client that waits for room hears of the server, and then what came of it.
+func TestAClientHearsThatThereIsNoRoomSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := status.Error(codes.ResourceExhausted, "full")
+		s, server := pinging(t, framed.ServerOptions{MessageMax: most, Room: func(context.Context, int) (func(), error) {
+			time.Sleep(30 * time.Second)
+			return nil, full
+		}})
+		go func() { server.End(server.RecvMsg(&apipb.Calls{})) }()
+		go func() { _ = s.SendMsg(large(100 << 10)) }() // ends with the stream
+		if err := s.RecvMsg(&apipb.Calls{}); status.Code(err) != codes.ResourceExhausted {
+			t.Errorf("%v", err)
+		}
+		time.Sleep(time.Minute)
+	})
+}
