@@ -101,7 +101,8 @@ func (p Pods) reconcile(ctx context.Context, ref agent.InstanceRef, r Reconcile)
 // Mutate changes the topology. It stores the new topology first, and then stops
 // and starts nodes. The same request id gets the same mutation. If nodes fail
 // it returns the report and mutation_failed, and keeps the new topology. If the
-// call ends early the pod continues the mutation.
+// call ends early, or a step is refused, the error is unknown: the pod continues
+// the mutation.
 func (p Pods) Mutate(ctx context.Context, ref agent.InstanceRef, ops agent.JSON, request agent.Request) (Report, error) {
 	if err := p.checkExists(ctx, &ref); err != nil {
 		return Report{}, err
@@ -136,7 +137,8 @@ func (p Pods) runSteps(ctx context.Context, ref agent.InstanceRef, at Progress) 
 		case agent.CodeOf(err) == agent.CodeConflict: // the pod has continued the mutation
 			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown, "the result of mutation %s is no longer stored: %v", step.MutationID, err)
 		case !agent.Retryable(err) && agent.OutcomeOf(err) != agent.Undecided:
-			return Report{MutationID: step.MutationID}, err
+			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown,
+				"mutation %s is stored and the pod continues it; step %d was refused: %v", step.MutationID, step.Step, err)
 		}
 		if !pause.For(ctx, stepRetry) {
 			return Report{MutationID: step.MutationID}, agent.Errorf(agent.CodeUnknown,
