@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -258,9 +259,10 @@ func TestAnInstanceHasNotEndedWhileItsOwnerCannotBeReached(t *testing.T) {
 // A node that leads again ends what waited for its turn when it led before.
 func TestANodeThatLeadsAgainEndsWhatWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hangs := true
+		var hangs atomic.Bool
+		hangs.Store(true)
 		w := &world{stop: func(ctx context.Context, _ string) error {
-			if hangs {
+			if hangs.Load() {
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}
@@ -276,9 +278,10 @@ func TestANodeThatLeadsAgainEndsWhatWaited(t *testing.T) {
 		synctest.Wait()
 		w.lead(false)
 		time.Sleep(time.Minute)
-		hangs = false
+		hangs.Store(false)
 		w.lead(true)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(w.ended) != len(keys) {
 			t.Errorf("%d of %d instances have ended", len(w.ended), len(keys))
 		}
