@@ -262,11 +262,10 @@ func (f *frames) write(k kind, m codec.Message, first bool) error {
 	return f.failed //nolint:wrapcheck // the connection's own
 }
 
-// owe gives the peer the time that a message of n bytes may travel, after those before it. Until it has the
-// message, it can neither read a ping nor has it anything to answer.
+// owe gives the peer the time that a message of n bytes may travel. Until it has the message, it can
+// neither read a ping nor has it anything to answer. f.mu must be held.
 func (f *frames) owe(n int) {
-	from := max(int64(time.Since(f.opened)), f.owed.Load())
-	f.owed.Store(from + int64(travelMax(n))) // under mu
+	f.owed.Store(max(f.owed.Load(), int64(time.Since(f.opened)+travelMax(n))))
 }
 
 // keepAlive pings a peer that has sent nothing for every, and closes the connection if nothing comes

@@ -2,6 +2,7 @@ package framed_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -67,6 +68,28 @@ func TestAPeerThatTakesNoLongMessageIsFoundSim(t *testing.T) {
 			t.Error("the message was sent")
 		}
 		if took := time.Since(began); took < 30*time.Second || took > 80*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// Long messages that have arrived give a peer no time for later ones.
+func TestAPeerThatTookManyLongMessagesIsFoundSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, server := pinging(t, framed.ServerOptions{MessageMax: most})
+		defer server.Close()
+		for range 100 {
+			received := make(chan error, 1)
+			go func() { received <- errors.Join(server.RecvMsg(&apipb.Calls{}), server.SendMsg(calls(1))) }()
+			if err := errors.Join(s.SendMsg(large(100<<10)), s.RecvMsg(&apipb.Calls{}), <-received); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		if err := s.SendMsg(large(100 << 10)); err == nil {
+			t.Error("the message was sent")
+		}
+		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("it took %v", took)
 		}
 	})
