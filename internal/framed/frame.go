@@ -158,14 +158,11 @@ func (f *frames) payloadMax(k kind) int {
 // travelMax is how long a message of n bytes may travel: slowMax, and a second more for each 64 KiB.
 func travelMax(n int) time.Duration { return slowMax + time.Duration(n/(64<<10))*time.Second }
 
-// readLarge reads a payload of n bytes, for which the peer has travelMax. Its memory grows with what has come, not with what the peer has announced.
+// readLarge reads a payload of n bytes, for which the peer has travelMax. Its memory grows with what
+// has come, not with what the peer has announced.
 func (f *frames) readLarge(n int) (err error) {
 	if f.room != nil {
-		waited := make(chan struct{})
-		go f.reassure(waited)
-		f.give, err = f.room(n)
-		close(waited)
-		if err != nil {
+		if f.give, err = f.waitForRoom(n); err != nil {
 			return &roomError{err}
 		}
 	}
@@ -189,19 +186,22 @@ func (f *frames) readLarge(n int) (err error) {
 	return f.conn.SetReadDeadline(time.Time{}) //nolint:wrapcheck // the connection's own
 }
 
-// reassure sends pongs until waited is closed: a connection that waits for room reads no pings, and its
-// peer must not take it for dead.
-func (f *frames) reassure(waited <-chan struct{}) {
-	for {
-		select {
-		case <-time.After(reassureEvery):
-		case <-waited:
-			return
+// waitForRoom waits for room for n bytes. It reads no pings meanwhile, so it sends pongs every
+// reassureEvery: the peer must not take the connection for dead.
+func (f *frames) waitForRoom(n int) (give func(), err error) {
+	waited := make(chan struct{})
+	defer close(waited)
+	long := time.AfterFunc(reassureEvery, func() {
+		for f.write(kindPong, nil, false) == nil { // the reader gets the error too
+			select {
+			case <-time.After(reassureEvery):
+			case <-waited:
+				return
+			}
 		}
-		if f.write(kindPong, nil, false) != nil {
-			return // the reader gets the error too
-		}
-	}
+	})
+	defer long.Stop()
+	return f.room(n)
 }
 
 // roomError says that there is no room for a message.
@@ -268,9 +268,8 @@ func (f *frames) owe(n int) {
 	f.owed.Store(max(f.owed.Load(), int64(time.Since(f.opened)+travelMax(n))))
 }
 
-// keepAlive pings a peer that has sent nothing for every, and closes the connection if nothing comes
-// within timeout then, nor within the time of the long messages that travel to the peer, until stop is
-// closed.
+// keepAlive pings a peer that has sent nothing for every, until stop is closed. It closes the connection
+// if nothing comes within timeout, and no long message to the peer may still travel; see owe.
 func (f *frames) keepAlive(every, timeout time.Duration, stop <-chan struct{}) {
 	timer := time.NewTimer(every)
 	defer timer.Stop()
