@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/knadh/koanf/v2"
@@ -56,20 +55,16 @@ func resolvePaths(file string, layer *koanf.Koanf) error {
 // absolute returns c with absolute paths, resolved from the working directory.
 func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
-	sections := reflect.ValueOf(&c).Elem()
-	for i := range sections.NumField() {
-		section, name := sections.Field(i), sections.Type().Field(i).Tag.Get("yaml")
-		for j := range section.NumField() {
-			path, ok := section.Field(j).Addr().Interface().(*string)
-			if !ok || *path == "" || !isPath(name+"."+section.Type().Field(j).Tag.Get("yaml")) {
-				continue
-			}
-			resolved, err := filepath.Abs(*path)
-			if err != nil {
-				return c, fmt.Errorf("resolve %s: %w", *path, err)
-			}
-			*path = resolved
+	for name, field := range c.fields() {
+		path, ok := field.Addr().Interface().(*string)
+		if !ok || *path == "" || !isPath(name) {
+			continue
 		}
+		resolved, err := filepath.Abs(*path)
+		if err != nil {
+			return c, fmt.Errorf("resolve %s: %w", *path, err)
+		}
+		*path = resolved
 	}
 	for i, key := range c.Instances.Keys {
 		name, path, ok := strings.Cut(key, "=")

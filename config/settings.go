@@ -1,6 +1,8 @@
 package config
 
 import (
+	"iter"
+	"maps"
 	"net/url"
 	"reflect"
 	"strings"
@@ -19,18 +21,27 @@ type Setting struct {
 // queries of URLs are left out: they may be secrets. No other setting holds one, only paths of files.
 func (c Config) Settings() []Setting {
 	var all []Setting
-	values, defaults := reflect.ValueOf(c), reflect.ValueOf(DefaultFor(c.Cluster.Timing))
-	for i := range values.NumField() {
-		section := values.Type().Field(i)
-		for j := range section.Type.NumField() {
-			all = append(all, Setting{
-				Name:    section.Tag.Get("yaml") + "." + section.Type.Field(j).Tag.Get("yaml"),
-				Value:   asText(withoutSecrets(values.Field(i).Field(j))),
-				Default: asText(defaults.Field(i).Field(j)),
-			})
-		}
+	byDefault := DefaultFor(c.Cluster.Timing)
+	defaults := maps.Collect(byDefault.fields())
+	for name, value := range c.fields() {
+		all = append(all, Setting{Name: name, Value: asText(withoutSecrets(value)), Default: asText(defaults[name])})
 	}
 	return all
+}
+
+// fields yields the fields of all settings by name, such as http.addr. They may be set.
+func (c *Config) fields() iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		sections := reflect.ValueOf(c).Elem()
+		for i := range sections.NumField() {
+			section, name := sections.Field(i), sections.Type().Field(i).Tag.Get("yaml")
+			for j := range section.NumField() {
+				if !yield(name+"."+section.Type().Field(j).Tag.Get("yaml"), section.Field(j)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // asText returns a value as YAML on one line.
