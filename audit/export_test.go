@@ -15,7 +15,3 @@ func (l *Log) WriteUnsynced(rec Record) { l.write([]*entry{{rec: rec}}) }
 
 // Sync makes all lines durable. Run must not run.
 func (l *Log) Sync() error { return l.sync() }
-
-// OnDisk returns the seq of the last line that a power cut cannot remove, and a channel that is closed when
-// there are more.
-func (l *Log) OnDisk() (last uint64, more <-chan struct{}) { return l.onDisk() }

@@ -142,20 +142,32 @@ func TestALineIsSentOnlyOnceItIsOnDisk(t *testing.T) {
 	}
 	defer l.Close(t.Context(), false) //nolint:errcheck // nothing waits for it
 	l.WriteUnsynced(audit.Record{Kind: audit.KindDenial})
-	last := l.Stats().Last
-	onDisk, more := l.OnDisk()
-	if last == 0 || onDisk >= last {
-		t.Errorf("line %d of %d is on disk before any sync", onDisk, last)
+	if err := l.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	onDisk := l.Stats().Last
+	l.WriteUnsynced(audit.Record{Kind: audit.KindDenial})
+	sent := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		sent <- r.Header.Get("Dormouse-Audit-Lines")
+	}))
+	defer server.Close()
+	w, err := audit.NewWebhook(l, audit.WebhookOptions{URL: server.URL, Secret: []byte("sixteen bytes or")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { defer close(done); w.Run(ctx) }()
+	if got, want := <-sent, fmt.Sprintf("1-%d", onDisk); got != want {
+		t.Fatalf("lines %s were sent, want %s", got, want)
 	}
 	if err := l.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-more:
-	default:
-		t.Error("no reader learns of the lines that are on disk")
+	if got, want := <-sent, fmt.Sprintf("%d-%d", onDisk+1, l.Stats().Last); got != want {
+		t.Errorf("after the sync lines %s were sent, want %s", got, want)
 	}
-	if onDisk, _ = l.OnDisk(); onDisk != last {
-		t.Errorf("line %d of %d is on disk after the sync", onDisk, last)
-	}
+	stop()
+	<-done
 }
