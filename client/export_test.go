@@ -1,9 +1,7 @@
 package client_test
 
 import (
-	"context"
 	"errors"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -113,13 +111,7 @@ func TestAnExportLeavesANodeThatIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, b := newWires(t), &exported{node: "b", parts: 1, size: 1}
 		var muted atomic.Bool
-		dial := func(ctx context.Context, addr string) (net.Conn, error) {
-			conn, err := w.dial(ctx, addr)
-			if err != nil || addr != "a" {
-				return conn, err
-			}
-			return muteConn{conn, &muted}, nil
-		}
+		dial := w.muting("a", &muted)
 		ended := make(chan struct{})
 		first, second := &fake{export: func(write func(agent.ScopePart) error) error {
 			muted.Store(true)

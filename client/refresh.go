@@ -47,6 +47,7 @@ func (p *pool) refresh() {
 	}
 }
 
+// refreshInterval returns the time between two refreshes.
 func (p *pool) refreshInterval() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

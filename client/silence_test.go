@@ -28,6 +28,17 @@ func (c muteConn) Read(b []byte) (int, error) {
 	}
 }
 
+// muting returns a dialer. Nothing comes back from the node at addr while it is muted.
+func (w *wires) muting(addr string, muted *atomic.Bool) client.Dialer {
+	return func(ctx context.Context, to string) (net.Conn, error) {
+		conn, err := w.dial(ctx, to)
+		if err != nil || to != addr {
+			return conn, err
+		}
+		return muteConn{conn, muted}, nil
+	}
+}
+
 // A node that vanishes without a word delays a call by twice the silence, not by a whole attempt: its
 // other calls go to another node at once, and each is applied once.
 func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
@@ -37,13 +48,7 @@ func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
 		w.serve("a", a, a)
 		w.serve("b", b, b)
 		var muted atomic.Bool
-		dial := func(ctx context.Context, addr string) (net.Conn, error) {
-			conn, err := w.dial(ctx, addr)
-			if err != nil || addr != "a" {
-				return conn, err
-			}
-			return muteConn{conn, &muted}, nil
-		}
+		dial := w.muting("a", &muted)
 		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: dial})
 		if err != nil {
 			t.Fatal(err)
@@ -94,13 +99,7 @@ func TestAWatchLeavesANodeThatIsSilent(t *testing.T) {
 		w.serve("a", a, a)
 		w.serve("b", b, b)
 		var muted atomic.Bool
-		dial := func(ctx context.Context, addr string) (net.Conn, error) {
-			conn, err := w.dial(ctx, addr)
-			if err != nil || addr != "a" {
-				return conn, err
-			}
-			return muteConn{conn, &muted}, nil
-		}
+		dial := w.muting("a", &muted)
 		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: dial})
 		if err != nil {
 			t.Fatal(err)

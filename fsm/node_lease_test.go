@@ -33,7 +33,7 @@ func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
 	select {
 	case <-changed:
 	default:
-		t.Error("nobody was told")
+		t.Error("those that wait for a change were not woken")
 	}
 	if err := r.fencedWrite(2, other.Epoch); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
 	select {
 	case <-changed:
 	default:
-		t.Error("nobody was told")
+		t.Error("those that wait for a change were not woken")
 	}
 	if err := r.fencedWrite(7, owned.Epoch); err != nil {
 		t.Fatal(err)

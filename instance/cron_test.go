@@ -284,20 +284,10 @@ func TestATurnChangesItsOwnJobsSim(t *testing.T) {
 // runs again with the new state.
 func TestATurnOfJobsAloneIsFencedByTheRevisionSim(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
-		k.put(agent.Manager{Name: "m", Handler: goHandler})
-		k.start("a", `{"x":1}`)
-		f.handle = func(t *instance.Turn) error { return t.SetState(agent.JSON(`{"x":2}`)) }
-		k.send(k.host, "a", signal("x", ""))
-		asked := 0
-		f.handle = func(t *instance.Turn) error {
-			if asked++; asked == 1 {
-				k.write(&agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"x":3}`)})
-			}
-			return t.PatchCron(agent.JSON(`{"j":` + daily + `}`))
-		}
+		asked := overtaken(k, f, func(t *instance.Turn) error { return t.PatchCron(agent.JSON(`{"j":` + daily + `}`)) })
 		k.send(k.host, "a", signal("x", ""))
 		k.want("stored", k.manifest(), `{"x":3,"__cron_specs__":{"j":`+daily+`}}`)
-		if asked != 2 {
+		if *asked != 2 {
 			k.Errorf("asked %d times", asked)
 		}
 	})

@@ -37,32 +37,41 @@ func TestAClaimThatATurnDoesNotHoldIsNoMove(t *testing.T) {
 	})
 }
 
+// overtaken starts instance a with state {"x":2}. Its next turn makes a change, and another client writes
+// {"x":3} to the checkpoint within the first run of the handler. It returns how often the handler has run.
+func overtaken(k *kit, f *funcs, change func(*instance.Turn) error) *int {
+	k.put(agent.Manager{Name: "m", Handler: goHandler})
+	k.start("a", `{"x":1}`)
+	f.handle = func(t *instance.Turn) error { return t.SetState(agent.JSON(`{"x":2}`)) }
+	k.send(k.host, "a", signal("x", ""))
+	asked := 0
+	f.handle = func(t *instance.Turn) error {
+		if asked++; asked == 1 {
+			k.write(&agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"x":3}`)})
+		}
+		return change(t)
+	}
+	return &asked
+}
+
 // A turn that writes elsewhere alone is about the stored state too: a client that wrote to the checkpoint makes the
 // handler run again.
 func TestATurnOfOpsAloneIsFencedByTheRevision(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
-		k.put(agent.Manager{Name: "m", Handler: goHandler})
-		k.start("a", `{"x":1}`)
-		f.handle = func(t *instance.Turn) error { return t.SetState(agent.JSON(`{"x":2}`)) }
-		k.send(k.host, "a", signal("x", ""))
-		asked := 0
-		f.handle = func(t *instance.Turn) error {
-			if asked++; asked == 1 {
-				k.write(&agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"x":3}`)})
-			}
+		asked := overtaken(k, f, func(t *instance.Turn) error {
 			t.Commit(&agent.PutValue{Key: "seen", Bytes: []byte(t.State())})
 			return nil
-		}
+		})
 		s := requested(signal("x", ""), "c", 1)
 		reply := k.send(k.host, "a", s)
 		answers, err := k.node.Read(k.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "seen"}}})
 		if err != nil {
 			k.Fatal(err)
 		}
-		if v, ok := answers.Answers[0].Found.(*agent.Value); !ok || string(v.Bytes) != `{"x":3}` || asked != 2 {
-			k.Errorf("in %d runs the handler has seen %+v", asked, answers.Answers[0])
+		if v, ok := answers.Answers[0].Found.(*agent.Value); !ok || string(v.Bytes) != `{"x":3}` || *asked != 2 {
+			k.Errorf("in %d runs the handler has seen %+v", *asked, answers.Answers[0])
 		}
-		if again := k.send(k.host, "a", s); reply.Revision != 3 || again.Revision != 3 || asked != 2 {
+		if again := k.send(k.host, "a", s); reply.Revision != 3 || again.Revision != 3 || *asked != 2 {
 			k.Errorf("the turn wrote no state, and its reply is of revision %d, again %d", reply.Revision, again.Revision)
 		}
 	})
