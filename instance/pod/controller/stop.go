@@ -8,7 +8,8 @@ import (
 	"dormouse/instance/pod"
 )
 
-// stopAll stops all nodes, and replies with what is stored of them.
+// stopAll stops all nodes, and replies with what is stored of them. It stops
+// none of them if there are more than a reply can tell of.
 func (pt *podTurn) stopAll(ctx context.Context) error {
 	var request pod.StopAll
 	if err := decode(pt.turn, &request); err != nil {
@@ -21,6 +22,11 @@ func (pt *podTurn) stopAll(ctx context.Context) error {
 			return err
 		}
 		if err := pt.abortMutation(ctx, m, &result); err != nil {
+			return err
+		}
+	}
+	if !request.Teardown {
+		if _, err := pt.inventory(ctx, "", member.version); err != nil {
 			return err
 		}
 	}
@@ -76,7 +82,7 @@ func (pt *podTurn) stopWave(ctx context.Context, nodes []string, which map[strin
 // readStored adds the stored versions of all nodes, at one index, to the
 // result.
 func (pt *podTurn) readStored(ctx context.Context, result *pod.Rested) error {
-	all, err := pt.inventory(ctx, "")
+	all, err := pt.inventory(ctx, "", member.version)
 	if err != nil {
 		return err
 	}

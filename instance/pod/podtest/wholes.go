@@ -1,6 +1,9 @@
 package podtest
 
 import (
+	"fmt"
+	"strings"
+
 	"dormouse/agent"
 	"dormouse/instance/pod"
 )
@@ -62,7 +65,52 @@ var wholes = []claim{
 		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped store=adopted")
 	}},
 
+	{"a pod hibernates whose nodes have more state than one answer holds", func(k *kit) {
+		names := numbered(10)
+		k.get(team("a"), lazy(names))
+		for _, name := range names {
+			state := agent.JSON(`{"x":"` + strings.Repeat("x", agent.CheckpointBytesMax-len(`{"x":""}{}`)) + `"}`)
+			k.commitIn(agent.DefaultScope, &agent.PutCheckpoint{Key: k.node(team("a"), name).Checkpoint(), State: state})
+		}
+		rested, err := k.pods.Hibernate(k.Context(), team("a"))
+		if err != nil {
+			k.Fatal(err)
+		}
+		k.equal("nodes that have something stored", len(rested.Nodes), len(names))
+		for _, name := range names {
+			if key := k.node(team("a"), name).Key; rested.Nodes[key].Revision != 1 {
+				k.Errorf("%s: %+v, want revision 1", key, rested.Nodes[key])
+			}
+		}
+	}},
+
+	{"a pod with more nodes than one request reads stops none of them", func(k *kit) {
+		squad := `,"squad":{"kind":"pod","manager":"squads","activation":"eager"}}}` // which has two nodes
+		k.get(team("a"), strings.TrimSuffix(lazy(numbered(pod.NodesMax-1)), "}}")+squad)
+		_, err := k.pods.Hibernate(k.Context(), team("a"))
+		k.refused(err, agent.CodeTooLarge, "nodes")
+		k.expectStatuses(k.node(team("a"), "squad"), "cook=stopped scout=adopted")
+	}},
+
 	{"a fork of a pod is the whole of it and goes its own way", forked},
+}
+
+// numbered returns the names n0, n1 and so on.
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint("n", i)
+	}
+	return names
+}
+
+// lazy returns a topology of lazy agents.
+func lazy(names []string) string {
+	nodes := make([]string, len(names))
+	for n, name := range names {
+		nodes[n] = fmt.Sprintf(`%q:{"manager":"agents"}`, name)
+	}
+	return `{"name":"t","nodes":{` + strings.Join(nodes, ",") + `}}`
 }
 
 // nested tests a squad within a team.
