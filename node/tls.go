@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"dormouse/cluster/transport"
 	"dormouse/config"
 )
@@ -21,7 +23,7 @@ const reloadEvery = 10 * time.Second
 // Without files, the certificate is one of the cluster's own authority.
 func (s *secrets) serverTLS(l config.Listen) (*tls.Config, error) {
 	if !s.config.Issued(l) {
-		return filesTLS(l)
+		return s.filesTLS(l)
 	}
 	// The names of loopback are for dormctl on the node's own machine.
 	names := append([]string{hostOf(l.Addr), hostOf(l.Advertise), "localhost", "127.0.0.1", "::1"}, s.config.HTTP.Hosts...)
@@ -40,7 +42,7 @@ func (s *secrets) raftNetwork() (transport.Network, *x509.CertPool, error) {
 	case s.network != nil:
 		return s.network, nil, nil
 	case !s.config.Issued(l):
-		t, err := filesTLS(l)
+		t, err := s.filesTLS(l)
 		return transport.TCP{Config: t}, nil, err
 	}
 	issuer := s.authority.Issuer(s.config.Node.ID, hostOf(l.Addr), hostOf(l.Advertise))
@@ -62,7 +64,7 @@ func (s *secrets) enrolNetwork() (transport.Network, error) {
 	case s.network != nil:
 		return s.network, nil
 	case !s.config.Issued(l):
-		t, err := filesTLS(l)
+		t, err := s.filesTLS(l)
 		return transport.TCP{Config: t}, err
 	}
 	return transport.TCP{Config: &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}}, nil
@@ -79,11 +81,11 @@ func hostOf(addr string) string {
 
 // filesTLS returns the TLS configuration of l, for the server and for dialing peers; nil means no
 // TLS.
-func filesTLS(l config.Listen) (*tls.Config, error) {
+func (s *secrets) filesTLS(l config.Listen) (*tls.Config, error) {
 	if !l.TLS() {
 		return nil, nil //nolint:nilnil // no TLS is an answer
 	}
-	files := &certFiles{cert: l.CertFile, key: l.KeyFile}
+	files := &certFiles{cert: l.CertFile, key: l.KeyFile, logger: s.logger}
 	if _, err := files.get(); err != nil {
 		return nil, fmt.Errorf("load the certificate for %s: %w", l.Addr, err)
 	}
@@ -111,15 +113,17 @@ func filesTLS(l config.Listen) (*tls.Config, error) {
 // reloadEvery, without a restart.
 type certFiles struct {
 	cert, key string
+	logger    hclog.Logger
 
 	mu      sync.Mutex
 	current *tls.Certificate // guarded by mu, as the fields below
 	looked  time.Time
 	loaded  [2][]byte // the files' contents of current
+	failed  string    // why the last look found no certificate, or ""
 }
 
 // get returns the certificate. If the files cannot be read any more, it returns the
-// last one that could.
+// last one that could, and logs why once.
 func (f *certFiles) get() (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,10 +131,27 @@ func (f *certFiles) get() (*tls.Certificate, error) {
 		return f.current, nil
 	}
 	f.looked = time.Now()
-	if err := f.load(); err != nil && f.current == nil {
+	err := f.load()
+	if err != nil && f.current == nil {
 		return nil, err
 	}
+	f.report(err)
 	return f.current, nil
+}
+
+// report logs that the files hold no certificate, and that they hold one again.
+// Callers hold mu.
+func (f *certFiles) report(err error) {
+	switch {
+	case err == nil && f.failed == "":
+	case err == nil:
+		f.failed = ""
+		f.logger.Info("the certificate's files are good again", "cert", f.cert, "key", f.key)
+	case err.Error() != f.failed:
+		f.failed = err.Error()
+		f.logger.Warn("cannot load the replaced certificate: the last good one stays in use until it ends",
+			"cert", f.cert, "key", f.key, "error", err, "ends", f.current.Leaf.NotAfter)
+	}
 }
 
 // load reads the files. It compares their contents, because a file may be replaced by one that is not newer.

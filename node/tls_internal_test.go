@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,15 +10,19 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // A replaced certificate is used whatever the times of its files are: it may come from a backup, or be written within
 // the granule of the file system's clock.
 func TestAReplacedCertificateIsUsedWhateverItsTime(t *testing.T) {
 	dir := t.TempDir()
-	f := &certFiles{cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem")}
+	var log bytes.Buffer
+	f := &certFiles{logger: hclog.New(&hclog.LoggerOptions{Output: &log}), cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem")}
 	same := time.Now().Truncate(time.Second)
 	serial := func() int64 {
 		t.Helper()
@@ -37,12 +42,20 @@ func TestAReplacedCertificateIsUsedWhateverItsTime(t *testing.T) {
 	if err := os.WriteFile(f.cert, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := serial(); got != 3 {
-		t.Errorf("the certificate %d is served while the files cannot be read", got)
+	for range 2 {
+		if got := serial(); got != 3 {
+			t.Errorf("the certificate %d is served while the files cannot be read", got)
+		}
+	}
+	if n := strings.Count(log.String(), "cannot load"); n != 1 {
+		t.Errorf("%d warnings of files that cannot be read, want 1:\n%s", n, &log)
 	}
 	writePair(t, f, 4, same)
 	if got := serial(); got != 4 {
 		t.Errorf("the certificate %d is served after 4 was written", got)
+	}
+	if !strings.Contains(log.String(), "good again") {
+		t.Errorf("the log does not tell that the files are good again:\n%s", &log)
 	}
 }
 
