@@ -20,7 +20,7 @@ const fatalGrace = 3 * time.Second
 // closes them.
 func (n *Node) Run(ctx context.Context) error {
 	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
-	life, end := context.WithCancel(failed)
+	life, end := context.WithCancel(context.WithoutCancel(ctx)) // a part that fails does not end the others: they stop in order
 	defer end()
 	n.start(life, parts)
 	httpAddr, grpcAddr := n.Addrs()

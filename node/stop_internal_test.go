@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
 
+	"dormouse/agent"
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
 	"dormouse/config"
@@ -67,4 +68,31 @@ func TestAFaultWhileItStopsIsReported(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A node of which a part fails stops in order: it stores what its instances have not stored.
+func TestAPartThatFailsLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := alone(t)
+		ran := make(chan error, 1)
+		go func() { ran <- n.Run(t.Context()) }()
+		ctx := t.Context()
+		documents := agent.Manager{Name: "documents", Handler: agent.Handler{Kind: agent.HandlerDocument}, Durability: agent.DurabilityIdle}
+		if _, err := n.Service().Commit(ctx, agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&agent.PutManager{Manager: documents}}}); err != nil {
+			t.Fatal(err)
+		}
+		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: documents.Name, Key: "a"}
+		if _, err := n.Instances().Signal(ctx, ref, agent.Signal{Type: "patch", Data: agent.JSON(`{"a":1}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.httpListener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ran; err == nil {
+			t.Error("the node tells of no part that failed")
+		}
+		if s, err := n.instanceHost.host.Stats(ctx, ref.Scope, ref.Manager); err != nil || s.Nodes[0].Hibernated != 1 {
+			t.Errorf("after the stop: %+v, %v; want one instance that hibernated", s, err)
+		}
+	})
 }
