@@ -1,9 +1,13 @@
 package raftrpc
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -56,6 +60,33 @@ func newLink(c net.Conn, encoding Encoding, target raft.ServerAddress) *link {
 
 func (l *link) close() { _ = l.conn.Close() } // what was written is answered, or not needed
 
+// limit makes the call that begins now end within timeout.
+func (l *link) limit(timeout time.Duration) error {
+	if err := l.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return fmt.Errorf("call %s: %w", l.target, err)
+	}
+	return nil
+}
+
+// roundTrip sends a request and reads its reply, within timeout. If the other node
+// replied with an error, refused is that.
+func (l *link) roundTrip(timeout time.Duration, request, response any) (refused, err error) {
+	if err := l.limit(timeout); err != nil {
+		return nil, err
+	}
+	if err := l.writeCall(request); err != nil {
+		return nil, err
+	}
+	return l.readReply(response)
+}
+
+// isLost reports whether err says that a connection ended. A deadline or a malformed
+// reply does not say that.
+func isLost(err error) bool {
+	var errno syscall.Errno // a reset, or keep-alives without an answer
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &errno)
+}
+
 // pool keeps the connections to other nodes that no call uses.
 type pool struct {
 	most int // for one node
@@ -91,6 +122,16 @@ func (p *pool) put(l *link) {
 		return
 	}
 	p.idle[l.target] = append(p.idle[l.target], l)
+}
+
+// drop closes all idle connections to target.
+func (p *pool) drop(target raft.ServerAddress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.idle[target] {
+		l.close()
+	}
+	delete(p.idle, target)
 }
 
 func (p *pool) close() {

@@ -123,38 +123,51 @@ func (t *Transport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (ra
 
 // AppendEntries implements raft.Transport.
 func (t *Transport) AppendEntries(_ raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	return t.call(target, args, resp)
+	return t.call(target, args, resp, true)
 }
 
 // RequestVote implements raft.Transport.
 func (t *Transport) RequestVote(_ raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	return t.call(target, args, resp)
+	return t.call(target, args, resp, true)
 }
 
 // RequestPreVote implements raft.WithPreVote.
 func (t *Transport) RequestPreVote(_ raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	return t.call(target, args, resp)
+	return t.call(target, args, resp, true)
 }
 
-// TimeoutNow implements raft.Transport.
+// TimeoutNow implements raft.Transport. The call is not repeated: a node that has become
+// leader by the first one would begin another election.
 func (t *Transport) TimeoutNow(_ raft.ServerID, target raft.ServerAddress, args *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	return t.call(target, args, resp)
+	return t.call(target, args, resp, false)
 }
 
-// call sends a request and waits for its reply. An error that the other node
-// replied with leaves the connection as it is.
-func (t *Transport) call(target raft.ServerAddress, request, response any) error {
-	l, err := t.link(target, t.o.Timeout)
+// call sends a request and waits for its reply. If an idle connection turns out to be
+// lost, the node has probably restarted. If the request is idempotent, call then repeats
+// it once on a new connection.
+func (t *Transport) call(target raft.ServerAddress, request, response any, idempotent bool) error {
+	if l := t.pool.take(target); l != nil {
+		if err := t.callOn(l, request, response); !idempotent || !isLost(err) {
+			return err
+		}
+	}
+	l, err := t.dial(target)
 	if err != nil {
 		return err
 	}
-	if err := l.writeCall(request); err != nil {
-		l.close()
-		return err
-	}
-	refused, err := l.readReply(response)
+	return t.callOn(l, request, response)
+}
+
+// callOn makes one call on l, and puts l back into the pool or closes it. An error that
+// the other node replied with leaves the connection as it is. If l is lost, callOn drops
+// all idle connections to its node.
+func (t *Transport) callOn(l *link, request, response any) error {
+	refused, err := l.roundTrip(t.o.Timeout, request, response)
 	if err != nil {
 		l.close()
+		if isLost(err) {
+			t.pool.drop(l.target)
+		}
 		return err
 	}
 	t.pool.put(l)
@@ -162,13 +175,17 @@ func (t *Transport) call(target raft.ServerAddress, request, response any) error
 }
 
 // InstallSnapshot implements raft.Transport. The args.Size bytes of data follow the
-// call, on a connection that is not used again.
+// call, on a connection of its own: data cannot be sent a second time if an idle
+// connection turns out to be lost.
 func (t *Transport) InstallSnapshot(_ raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	l, err := t.link(target, t.o.Timeout*time.Duration(max(1, args.Size/snapshotRate)))
+	l, err := t.dial(target)
 	if err != nil {
 		return err
 	}
 	defer l.close()
+	if err := l.limit(t.o.Timeout * time.Duration(max(1, args.Size/snapshotRate))); err != nil {
+		return err
+	}
 	if err := l.writeCall(args); err != nil {
 		return err
 	}
@@ -186,19 +203,11 @@ func (t *Transport) InstallSnapshot(_ raft.ServerID, target raft.ServerAddress, 
 	return refused
 }
 
-// link returns a connection to target for one call, which must end within timeout.
-func (t *Transport) link(target raft.ServerAddress, timeout time.Duration) (*link, error) {
-	l := t.pool.take(target)
-	if l == nil {
-		c, encoding, err := t.o.Layer.Dial(target)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // names the address
-		}
-		l = newLink(c, encoding, target)
+// dial returns a new connection to target.
+func (t *Transport) dial(target raft.ServerAddress) (*link, error) {
+	c, encoding, err := t.o.Layer.Dial(target)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the address
 	}
-	if err := l.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
-		l.close()
-		return nil, fmt.Errorf("call %s: %w", target, err)
-	}
-	return l, nil
+	return newLink(c, encoding, target), nil
 }
