@@ -78,41 +78,65 @@ func (o *operator) Change(ctx context.Context, change layout.Change, node string
 	}
 }
 
+// changeMembers asks the leader for a change until it is made or refused. A change that an attempt
+// without an answer has made is not refused afterwards.
 func (o *operator) changeMembers(ctx context.Context, change layout.Change, node string) (string, error) {
 	attempts := retry.New(50*time.Millisecond, time.Second)
 	n := o.node
+	leaves := change == layout.ChangeLeave && o.isMember(node)
+	open := false // an earlier attempt had no answer, and may have made the change
 	for {
 		answer := n.group.HandleChange(ctx, string(change), node)
+		open = open || answer.Begun
 		if !answer.Done && answer.Refused == "" && answer.LeaderAddr != "" && answer.LeaderAddr != n.group.Addr() {
-			if forwarded, err := n.pool.Change(ctx, answer.LeaderAddr, string(change), node); err == nil {
+			forwarded, err := n.pool.Change(ctx, answer.LeaderAddr, string(change), node)
+			if err == nil {
 				answer = forwarded
 			}
+			open = open || !forwarded.Done && forwarded.Refused == "" // also after an error
 		}
 		switch {
 		case answer.Refused != "":
-			return answer.Leader, o.refusal(ctx, answer.Refused, node)
+			return answer.Leader, o.refusal(ctx, answer.Refused, node, leaves && open)
 		case answer.Done:
 			return answer.Leader, nil
 		}
 		if !attempts.Wait(ctx) {
-			return "", agent.Errorf(agent.CodeUnknown, "the change may still be made: check the members, and try again")
+			return "", mayBeMade()
 		}
 	}
 }
 
+// mayBeMade returns the error of a change whose outcome is unknown.
+func mayBeMade() error {
+	return agent.Errorf(agent.CodeUnknown, "the change may still be made: check the members, and try again")
+}
+
 // refusal returns the error of a change that the leader refused. Whether the log has the member
 // decides its code, so this node catches up first. If it cannot in time, only the leader's reason
-// counts.
-func (o *operator) refusal(ctx context.Context, why, member string) error {
-	isMember := func(m layout.Member) bool { return m.ID == member }
+// counts. mayHaveLeft says that an earlier attempt may have removed the member: if it is gone, the
+// change is made, and refusal returns nil.
+func (o *operator) refusal(ctx context.Context, why, member string, mayHaveLeft bool) error {
 	if member != "" {
 		ctx, cancel := context.WithTimeout(ctx, catchUpMax)
 		defer cancel()
-		if o.catchUp(ctx) == nil && !slices.ContainsFunc(o.node.machine.Members(), isMember) {
+		err := o.catchUp(ctx)
+		switch {
+		case err != nil && mayHaveLeft:
+			return mayBeMade()
+		case err != nil || o.isMember(member):
+		case mayHaveLeft:
+			return nil
+		default:
 			return agent.Errorf(agent.CodeNotFound, "no member is called %q", member)
 		}
 	}
 	return agent.Errorf(agent.CodeConflict, "%s", why)
+}
+
+// isMember reports whether a node is a member, as far as this node has applied the log.
+func (o *operator) isMember(node string) bool {
+	return slices.ContainsFunc(o.node.machine.Members(), func(m layout.Member) bool { return m.ID == node })
 }
 
 // catchUp waits until this node has applied all that was committed before the call.

@@ -51,6 +51,80 @@ func TestAFollowerCatchesUpBeforeItRefusesAChangeSim(t *testing.T) {
 	})
 }
 
+// A leader removes a node and is lost before it answers. The next leader does not have that member
+// any more, and the caller learns that the change was made.
+func TestALeaveWhoseAnswerWasLostIsMadeSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 4)
+		leader, through := w.leader(), w.follower()
+		var goes, stays *testNode
+		for _, r := range w.awake {
+			if r != leader && r != through {
+				goes, stays = r, goes
+			}
+		}
+		operator := through.Operator()
+		if _, err := operator.Change(t.Context(), layout.ChangePromote, goes.name); err != nil { // connects to the leader
+			t.Fatal(err)
+		}
+		w.links.Block(leader.name, through.name)
+		left := make(chan error, 1)
+		go func() {
+			_, err := operator.Change(t.Context(), layout.ChangeLeave, goes.name)
+			left <- err
+		}()
+		w.await("the node to leave", func() bool { return !slices.Contains(votersOf(stays), goes.name) })
+		w.links.Crash(leader.name) // its answer does not arrive: the link stays cut
+		_, _ = w.end(leader.name), w.end(goes.name)
+		if err := <-left; err != nil {
+			t.Errorf("the node has left, and the caller is told: %v", err)
+		}
+		if _, err := operator.Change(t.Context(), layout.ChangeLeave, goes.name); agent.CodeOf(err) != agent.CodeNotFound {
+			t.Errorf("a second call: %v", err)
+		}
+	})
+}
+
+// A leader that was called itself sends the removal of a node to the others, does not learn that
+// they have it, and is replaced.
+func TestALeaveOfALeaderThatIsReplacedIsMadeSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 4)
+		leader, goes := w.leader(), w.follower()
+		operator := leader.Operator()
+		if _, err := operator.Change(t.Context(), layout.ChangeDemote, goes.name); err != nil { // so that no voter is asked below
+			t.Fatal(err)
+		}
+		w.await("the vote to be taken", func() bool { return !slices.Contains(votersOf(leader), goes.name) })
+		for other := range w.awake {
+			if other != leader.name {
+				w.links.Block(other, leader.name)
+			}
+		}
+		left := make(chan error, 1)
+		go func() {
+			_, err := operator.Change(t.Context(), layout.ChangeLeave, goes.name)
+			left <- err
+		}()
+		w.await("the next leader to have no such member", func() bool {
+			for _, r := range w.awake {
+				isIt := func(m layout.Member) bool { return m.ID == goes.name }
+				if r != leader && r.Group().IsLeader() && !slices.ContainsFunc(r.Machine().Members(), isIt) {
+					return true
+				}
+			}
+			return false
+		})
+		w.heal()
+		if err := <-left; err != nil {
+			t.Errorf("the node has left, and the caller is told: %v", err)
+		}
+		_ = w.end(goes.name) // it may return that it was removed
+	})
+}
+
 func TestTheLastVoterStaysSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

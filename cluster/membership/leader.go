@@ -178,6 +178,7 @@ func (l *Leader) HandleChange(ctx context.Context, kind, node string) ChangeResp
 	}
 	answer := l.elsewhere()
 	answer.Refused, answer.Done = refused, refused == "" && err == nil
+	answer.Begun = refused == "" && err != nil && !errors.Is(err, errNewLeader)
 	return answer
 }
 

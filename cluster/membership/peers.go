@@ -94,4 +94,5 @@ type ChangeResponse struct {
 	LeaderAddr string
 	Done       bool
 	Refused    string
+	Begun      bool // the change was begun and has failed: it may still be made; not sent between nodes
 }
