@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,6 +148,30 @@ func TestAGapForcesABackupAndIsCounted(t *testing.T) {
 	})
 }
 
+// The log may be compacted past the backup that a gap asks for, before the shipper continues behind it.
+func TestAGapAsksForBackupsUntilTheLogContinuesOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.ledBefore(t, "n1")
+		c.write(20)
+		c.compact(15)
+		var taken atomic.Int64
+		c.spoil = func(name string, content []byte) []byte {
+			if strings.HasSuffix(name, "/manifest.json") && taken.Add(1) <= 3 {
+				c.write(10)
+				c.compact(25 + 10*uint64(taken.Load()))
+			}
+			return content
+		}
+		two := c.run(t, "n2")
+		c.lead("n2")
+		time.Sleep(10 * time.Minute)
+		if s := two.Status(); s.Gaps != 1 || s.ShippedTo != 55 || s.LogError != "" || taken.Load() != 4 {
+			t.Errorf("the status after %d backups is %+v", taken.Load(), s)
+		}
+	})
+}
+
 // A backup is listed only after it was restored from the destination.
 func TestABackupThatCannotBeRestoredIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -249,6 +274,30 @@ func TestABackupOnDemandReportsItsProgressAndExcludesAnother(t *testing.T) {
 		all, err := r.List(t.Context())
 		if err != nil || len(all.Backups) != 2 || all.Backups[0].Name != b.Name && all.Backups[1].Name != b.Name {
 			t.Errorf("%+v, %v", all.Backups, err)
+		}
+	})
+}
+
+// A caller that takes no reports does not hold up the backup.
+func TestABackupDoesNotWaitForWhoeverAskedForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.write(5)
+		r := c.run(t, "n1")
+		c.lead("n1")
+		time.Sleep(time.Minute)
+		released, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			_, err := r.Take(t.Context(), func(layout.BackupProgress) { <-released })
+			ended <- err
+		}()
+		time.Sleep(time.Minute)
+		if _, err := r.Take(t.Context(), nil); err != nil {
+			t.Errorf("the next backup: %v", err)
+		}
+		close(released)
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -30,6 +30,7 @@ type shipper struct {
 	began   time.Time             // when the segment got its first entry
 	after   point                 // behind which the segment began that was made last by begin or put
 	gapped  bool                  // a gap was recorded, and the log has not begun again
+	newest  string                // the newest backup when the gap asked for one
 	wrong   map[point]bool        // points at the destination that the log does not continue
 }
 
@@ -55,7 +56,7 @@ func (r *Runner) ship(ctx context.Context) {
 			pause.For(ctx, min(collectEvery, r.o.LogEvery))
 			continue
 		case errors.Is(err, ErrCompacted):
-			s.gap(err)
+			s.gap(ctx, err)
 		case errors.Is(err, errNoStart):
 		case ctx.Err() == nil:
 			r.metrics.logFailures.Inc()
@@ -67,15 +68,27 @@ func (r *Runner) ship(ctx context.Context) {
 	}
 }
 
-// gap records that entries are lost for the shipped log, and asks for a backup.
-func (s *shipper) gap(err error) {
-	if s.gapped {
-		return
+// gap records that entries are lost for the shipped log, and asks for a backup. If the log does not
+// continue that one either, as after a compaction in the meantime, gap asks for another once it is
+// complete.
+func (s *shipper) gap(ctx context.Context, why error) {
+	all, err := s.catalog.List(ctx)
+	if err != nil {
+		return // the next step finds the same gap
 	}
-	s.gapped = true
-	s.metrics.gaps.Inc()
-	s.update(func(status *layout.BackupStatus) { status.Gaps++ })
-	s.o.Logger.Error("the shipped log has a gap: points in time in it cannot be restored; taking a backup", "error", err)
+	newest := ""
+	if n := len(all.Backups); n > 0 {
+		newest = all.Backups[n-1].Name
+	}
+	if s.gapped && newest == s.newest {
+		return // the backup is under way
+	}
+	if !s.gapped {
+		s.metrics.gaps.Inc()
+		s.update(func(status *layout.BackupStatus) { status.Gaps++ })
+	}
+	s.gapped, s.newest = true, newest
+	s.o.Logger.Error("the shipped log has a gap: points in time in it cannot be restored; taking a backup", "error", why)
 	s.want()
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Take takes a backup now, verifies it, and then removes what the retention does not keep. It calls
-// progress, which may be nil, now and then. The error has code conflict if a backup is under way or the cluster has no entry yet,
+// progress, which may be nil, now and then; the backup does not wait for it. The error has code conflict if a backup is under way or the cluster has no entry yet,
 // unavailable if this node does not lead or the backup has failed, and unknown if ctx has ended: the
 // backup goes on then.
 func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
@@ -26,11 +26,11 @@ func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress))
 		backup layout.BackupInfo
 		err    error
 	}
-	reports, done := make(chan layout.BackupProgress), make(chan result, 1)
+	reports, done := make(chan layout.BackupProgress, reportsMax), make(chan result, 1)
 	report := func(p layout.BackupProgress) {
 		select {
 		case reports <- p:
-		case <-ctx.Done():
+		default: // the caller is slow: it misses this one
 		}
 	}
 	go func() {
@@ -38,19 +38,26 @@ func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress))
 		b, err := r.run(term, c, report)
 		done <- result{b, err}
 	}()
+	if progress == nil {
+		progress = func(layout.BackupProgress) {}
+	}
 	for {
 		select {
 		case p := <-reports:
-			if progress != nil {
-				progress(p)
-			}
+			progress(p)
 		case end := <-done:
+			for len(reports) > 0 {
+				progress(<-reports)
+			}
 			return end.backup, end.err
 		case <-ctx.Done():
 			return layout.BackupInfo{}, agent.Errorf(agent.CodeUnknown, "the backup is still under way: look for it in the list of backups")
 		}
 	}
 }
+
+// reportsMax is the number of reports of its progress that a backup keeps for a slow caller.
+const reportsMax = 8
 
 // errEmpty is the error of a backup of a cluster that was just founded.
 var errEmpty = errors.New("the cluster has no entry yet: take a backup once it has")
