@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -123,16 +122,6 @@ func (c *Catalog) plan(ctx context.Context, segments []SegmentRef, base Manifest
 	return p, nil
 }
 
-// next returns the segment that holds the entry after pos and reaches furthest.
-func next(all []SegmentRef, pos uint64) (best SegmentRef, ok bool) {
-	for _, s := range all {
-		if s.From <= pos+1 && s.To > pos && s.To > best.To {
-			best, ok = s, true
-		}
-	}
-	return best, ok
-}
-
 // Machine is a state machine that holds the state of a backup.
 type Machine interface {
 	Chain() (index uint64, chain uint32)
@@ -158,20 +147,15 @@ func (p *Plan) Replay(ctx context.Context, m Machine, entryTime func([]byte) (in
 	if o.Index != p.Base.Index || o.Chain != p.Base.Chain {
 		return o, fmt.Errorf("backup %s ends at entry %d with chain %08x, and its manifest says entry %d with chain %08x", p.Base.Name, o.Index, o.Chain, p.Base.Index, p.Base.Chain)
 	}
-	segments := slices.Clone(p.Segments)
-	slices.SortFunc(segments, func(a, b SegmentRef) int { return int(min(max(int64(a.From)-int64(b.From), -1), 1)) })
+	rest := newSequence(p.Segments)
 	pos := o.Index // up to which the log is known; not below o.Index
 	for done := p.Target.Index == pos; !done; {
-		ref, ok := next(segments, pos)
-		if !ok {
-			return o, p.ended(segments, pos, o)
-		}
-		s, err := p.catalog.Segment(ctx, ref)
+		s, err := p.segment(ctx, rest.holding(pos), pos, o.Chain)
 		if err != nil {
 			return o, err
 		}
-		if chain := s.ChainAt(pos); chain != o.Chain {
-			return o, fmt.Errorf("segment %d-%d does not continue the log: its chain at entry %d is %08x, and that of the state %08x", ref.From, ref.To, pos, chain, o.Chain)
+		if s == nil {
+			return o, p.ended(rest, pos, o)
 		}
 		if done, err = p.apply(ctx, m, s, entryTime, &o); err != nil {
 			return o, err
@@ -186,9 +170,23 @@ func (p *Plan) Replay(ctx context.Context, m Machine, entryTime func([]byte) (in
 	return o, nil
 }
 
-// more reports whether a segment reaches beyond pos.
-func more(all []SegmentRef, pos uint64) bool {
-	return slices.ContainsFunc(all, func(s SegmentRef) bool { return s.To > pos })
+// segment returns the first of some segments that can be read and continues the log at entry pos; nil
+// if there are none. If none can be used, segment returns the error of the first.
+func (p *Plan) segment(ctx context.Context, all []SegmentRef, pos uint64, chain uint32) (*Segment, error) {
+	var first error
+	for _, ref := range all {
+		s, err := p.catalog.Segment(ctx, ref)
+		if err == nil && s.ChainAt(pos) != chain {
+			err = fmt.Errorf("segment %d-%d does not continue the log: its chain at entry %d is %08x, and that of the state %08x", ref.From, ref.To, pos, s.ChainAt(pos), chain)
+		}
+		if err == nil {
+			return s, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
 }
 
 // apply applies the entries of a segment after the state's last one, up to the target. It reports
@@ -222,18 +220,9 @@ func (p *Plan) apply(ctx context.Context, m Machine, s *Segment, entryTime func(
 }
 
 // ended returns the error of a log that has no entry after pos, or nil if that is the target.
-func (p *Plan) ended(segments []SegmentRef, pos uint64, o Outcome) error {
-	if more(segments, pos) {
-		first := slices.MinFunc(segments, func(a, b SegmentRef) int {
-			if (a.From > pos) != (b.From > pos) { // those that begin after pos come first
-				if a.From > pos {
-					return -1
-				}
-				return 1
-			}
-			return int(min(max(int64(a.From)-int64(b.From), -1), 1))
-		})
-		return fmt.Errorf("the entries %d to %d are missing: no segment holds them; a restore up to entry %d (%s) is possible", pos+1, first.From-1, o.Index, When(o.Time))
+func (p *Plan) ended(rest *sequence, pos uint64, o Outcome) error {
+	if from, ok := rest.next(); ok {
+		return fmt.Errorf("the entries %d to %d are missing: no segment holds them; a restore up to entry %d (%s) is possible", pos+1, from-1, o.Index, When(o.Time))
 	}
 	switch {
 	case p.Target.Index > 0:

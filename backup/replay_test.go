@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +154,30 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 				t.Errorf("it says %v, want %q", err, c.says)
 			}
 		})
+	}
+}
+
+// A segment that cannot be used does not hide others with the same entries.
+func TestASegmentThatCannotBeUsedIsReplacedByThoseThatOverlapIt(t *testing.T) {
+	d := newDestination(t)
+	d.write(15)
+	d.backUp(t, 0)
+	d.ship(t, "n1", 0, 6)
+	whole := d.objects(t)
+	d.ship(t, "n2", 0, 15)
+	for _, file := range d.objects(t) {
+		if filepath.Base(file) != "head.json" && !slices.Contains(whole, file) {
+			if err := os.WriteFile(file, []byte("damaged"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := d.restore(t, backup.Target{}); err == nil {
+		t.Error("a restore ends before the damaged entries")
+	}
+	d.ship(t, "n3", 4, 15)
+	if m, err := d.restore(t, backup.Target{}); err != nil || len(m.applied) != 15 {
+		t.Errorf("%+v, %v, want all 15 entries", m, err)
 	}
 }
 
