@@ -255,16 +255,16 @@ func TestABackupOnDemandReportsItsProgressAndExcludesAnother(t *testing.T) {
 		r := c.run(t, "n1")
 		c.lead("n1")
 		time.Sleep(time.Minute)
-		var phases []string
-		b, err := r.Take(t.Context(), func(p layout.BackupProgress) {
-			phases = append(phases, p.Phase)
-			if len(phases) > 1 { // it may be over
-				return
-			}
+		c.memory.mu.Lock()
+		c.spoil = func(_ string, content []byte) []byte { // the backup is under way
 			if _, err := r.Take(t.Context(), nil); agent.CodeOf(err) != agent.CodeConflict {
 				t.Errorf("two backups at once: %v", err)
 			}
-		})
+			return content
+		}
+		c.memory.mu.Unlock()
+		var phases []string
+		b, err := r.Take(t.Context(), func(p layout.BackupProgress) { phases = append(phases, p.Phase) })
 		if err != nil || b.Index != 5 || b.VerifiedAt == 0 {
 			t.Errorf("%+v, %v", b, err)
 		}
