@@ -3,6 +3,7 @@ package backup
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"dormouse/internal/logchain"
 )
@@ -199,12 +201,9 @@ func (s *Segment) read(r *bufio.Reader) error {
 
 // ChainAt returns the chain up to an index, which is at least From-1 and at most To.
 func (s *Segment) ChainAt(index uint64) uint32 {
-	chain := s.StartChain
-	for i, e := range s.All {
-		if e.Index > index {
-			break
-		}
-		chain = s.chains[i]
+	after, _ := slices.BinarySearchFunc(s.All, index+1, func(e Entry, i uint64) int { return cmp.Compare(e.Index, i) })
+	if after == 0 {
+		return s.StartChain
 	}
-	return chain
+	return s.chains[after-1]
 }

@@ -26,12 +26,12 @@ type memory struct {
 	objects map[string][]byte // guarded by mu
 	spoil   func(name string, content []byte) []byte
 	fail    error
-	hang    bool // Put waits until its context ends
+	hang    string // Put of a name that contains it waits until its context ends; "" for none
 }
 
 func (m *memory) Put(ctx context.Context, name string, r io.Reader) error {
 	m.mu.Lock()
-	hang := m.hang
+	hang := m.hang != "" && strings.Contains(name, m.hang)
 	m.mu.Unlock()
 	if hang {
 		<-ctx.Done()

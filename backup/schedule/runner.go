@@ -171,8 +171,10 @@ func (r *Runner) takeDue(ctx context.Context) {
 		switch _, err := r.Take(ctx, nil); {
 		case err == nil:
 			attempts.Reset()
-		case agent.CodeOf(err) == agent.CodeConflict: // the one under way serves as well
-			pause.For(ctx, retryFirst)
+		case agent.CodeOf(err) == agent.CodeConflict: // one is under way, and may fail
+			if pause.For(ctx, retryFirst) && needed {
+				r.want()
+			}
 		default:
 			if attempts.Wait(ctx) && needed { // what was due still is, by the list of backups
 				r.want()

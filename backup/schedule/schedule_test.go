@@ -172,6 +172,39 @@ func TestAGapAsksForBackupsUntilTheLogContinuesOne(t *testing.T) {
 	})
 }
 
+// The backup that is under way when a gap needs one may fail.
+func TestAGapDoesNotRelyOnABackupUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.write(5)
+		r := c.run(t, "n1")
+		c.lead("n1")
+		time.Sleep(time.Minute)
+		c.memory.mu.Lock()
+		c.hang = "/state"
+		c.memory.mu.Unlock()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := r.Take(t.Context(), nil)
+			ended <- err
+		}()
+		synctest.Wait()
+		c.write(20)
+		c.compact(15)
+		time.Sleep(time.Minute)
+		c.memory.mu.Lock()
+		c.hang = ""
+		c.memory.mu.Unlock()
+		if err := <-ended; agent.CodeOf(err) != agent.CodeUnavailable {
+			t.Errorf("the backup under way: %v", err)
+		}
+		time.Sleep(10 * time.Minute)
+		if s := r.Status(); s.Gaps != 1 || s.ShippedTo != 25 || s.LogError != "" || time.Until(time.UnixMilli(s.Next)) < 40*time.Minute {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}
+
 // A backup is listed only after it was restored from the destination.
 func TestABackupThatCannotBeRestoredIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -279,7 +312,7 @@ func TestABackupOnDemandReportsItsProgressAndExcludesAnother(t *testing.T) {
 }
 
 // A caller that takes no reports does not hold up the backup.
-func TestABackupDoesNotWaitForWhoeverAskedForIt(t *testing.T) {
+func TestABackupDoesNotWaitForItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		c.write(5)
@@ -371,7 +404,7 @@ func TestADestinationThatHangsIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		c.write(5)
-		c.hang = true
+		c.hang = "/"
 		r := c.run(t, "n1")
 		c.lead("n1")
 		time.Sleep(31 * time.Minute)
@@ -379,14 +412,14 @@ func TestADestinationThatHangsIsTriedAgain(t *testing.T) {
 			t.Errorf("the status is %+v", s)
 		}
 		c.memory.mu.Lock()
-		c.hang = false
+		c.hang = ""
 		c.memory.mu.Unlock()
 		time.Sleep(time.Hour)
 		if s := r.Status(); s.LastIndex != 5 || s.ShippedTo != 5 || s.LogError != "" {
 			t.Errorf("the status is %+v", s)
 		}
 		c.memory.mu.Lock()
-		c.hang = true
+		c.hang = "/"
 		c.memory.mu.Unlock()
 		c.write(1)
 		time.Sleep(3 * time.Minute)

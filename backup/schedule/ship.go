@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dormouse/agent/layout"
@@ -30,7 +31,7 @@ type shipper struct {
 	began   time.Time             // when the segment got its first entry
 	after   point                 // behind which the segment began that was made last by begin or put
 	gapped  bool                  // a gap was recorded, and the log has not begun again
-	newest  string                // the newest backup when the gap asked for one
+	known   map[string]bool       // names of the backups that there were when the gap asked for one
 	wrong   map[point]bool        // points at the destination that the log does not continue
 }
 
@@ -76,18 +77,17 @@ func (s *shipper) gap(ctx context.Context, why error) {
 	if err != nil {
 		return // the next step finds the same gap
 	}
-	newest := ""
-	if n := len(all.Backups); n > 0 {
-		newest = all.Backups[n-1].Name
-	}
-	if s.gapped && newest == s.newest {
+	if s.gapped && !slices.ContainsFunc(all.Backups, func(m backup.Manifest) bool { return !s.known[m.Name] }) {
 		return // the backup is under way
 	}
 	if !s.gapped {
 		s.metrics.gaps.Inc()
 		s.update(func(status *layout.BackupStatus) { status.Gaps++ })
 	}
-	s.gapped, s.newest = true, newest
+	s.gapped, s.known = true, map[string]bool{}
+	for _, m := range all.Backups {
+		s.known[m.Name] = true
+	}
 	s.o.Logger.Error("the shipped log has a gap: points in time in it cannot be restored; taking a backup", "error", why)
 	s.want()
 }
