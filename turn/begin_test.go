@@ -52,7 +52,7 @@ func TestATurnBeginsAlthoughReadsFail(t *testing.T) {
 
 // A turn whose journal this version does not read pauses: another version can resume it at once.
 func TestATurnThatCannotReadItsJournalPauses(t *testing.T) {
-	for name, state := range map[string]string{"newer": `{"version":99}`, "damaged": `{"version":"x"}`} {
+	for name, state := range map[string]string{"newer": `{"version":99}`, "without a version": `{}`, "damaged": `{"version":"x"}`} {
 		t.Run(name, func(t *testing.T) {
 			sim(t, func(k *kit) {
 				_, err := k.runner.Turn(k.Context(), "s", request("r1"), func(t *turn.Turn) error {

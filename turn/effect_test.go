@@ -293,3 +293,33 @@ func TestTurnsPauseWhereThePolicySays(t *testing.T) {
 		})
 	}
 }
+
+// A turn pauses at boundaries of one name in different phases, and its snapshot tells the phase. The snapshot of
+// its end has the state.
+func TestASnapshotTellsWhereTheTurnPaused(t *testing.T) {
+	sim(t, func(k *kit) {
+		k.runner.Pause = turn.PauseAfterEachPhase
+		f := func(t *turn.Turn) error {
+			if err := t.Reach(agent.PhaseAfterPrompt, "p"); err != nil {
+				return err
+			}
+			if err := t.Reach(agent.PhaseBeforeEffect, "p"); err != nil {
+				return err
+			}
+			return t.SetState(agent.JSON(`"over"`))
+		}
+		row, err := k.runner.Turn(k.Context(), "s", request("r1"), f)
+		var phases []agent.CursorPhase
+		for err == nil && row.Status == agent.SessionHibernated {
+			kept := k.session().Snapshots
+			phases = append(phases, kept[len(kept)-1].Cursor.Phase)
+			row, err = k.runner.Resume(k.Context(), "s", f)
+		}
+		if err != nil || !slices.Equal(phases, []agent.CursorPhase{agent.PhaseAfterPrompt, agent.PhaseBeforeEffect}) {
+			k.Errorf("it paused in %v, then %v", phases, err)
+		}
+		if state := k.newest(); !strings.Contains(state, `"over"`) {
+			k.Errorf("the last snapshot is %s", state)
+		}
+	})
+}

@@ -35,7 +35,7 @@ func TestATurnCommitsAllThatItCollectedAtOnce(t *testing.T) {
 			k.Fatalf("%+v, %v", row, err)
 		}
 		s := k.expectStatus(agent.SessionFinished)
-		if string(s.Result) != `"done"` || s.Lease != nil || s.Conversation.TurnCount != 1 || s.Conversation.LastCompletedRequestID != "r1" {
+		if string(s.Result) != `"done"` || s.Lease != nil || s.Conversation.TurnCount != 1 || s.Conversation.ContinuationRevision != 1 || s.Conversation.LastCompletedRequestID != "r1" {
 			k.Errorf("the session: %+v", s)
 		}
 		if got := find[*agent.Thawed](k, &agent.Thaw{Key: "a"}); len(got.Entries) != 2 {
