@@ -178,3 +178,30 @@ func TestMemoriesInjectedAsContext(t *testing.T) {
 		}
 	})
 }
+
+// Each call of a tool in one answer has its own result, and the model is asked StepsMax times at most.
+func TestEachCallOfAToolHasItsOwnResult(t *testing.T) {
+	sim(t, func(k *kit) {
+		asked := 0
+		var got []string
+		loop := turn.Loop{
+			StepsMax: 2,
+			Tools: map[string]turn.Tool{"echo": {Class: turn.Pure, Call: func(_ context.Context, c turn.Call) (agent.JSON, error) {
+				return c.Input, nil
+			}}},
+			Model: func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
+				asked++
+				for _, step := range p.Steps {
+					for _, r := range step.Results {
+						got = append(got, string(r.Result)+r.Error)
+					}
+				}
+				return turn.Reply{Calls: []turn.ToolCall{{Tool: "echo", Input: []byte(`1`)}, {Tool: "echo", Input: []byte(`2`)}}}, nil
+			},
+		}
+		_, _, err := loop.Run(k.Context(), k.runner, "s", request("r1"))
+		if !errors.Is(err, agent.ErrTooLarge) || asked != 2 || strings.Join(got, " ") != "1 2" {
+			k.Errorf("asked %d times, results %v, %v", asked, got, err)
+		}
+	})
+}

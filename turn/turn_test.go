@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -360,6 +361,20 @@ func TestAClassicSessionIsNotForTurns(t *testing.T) {
 		})
 		if !errors.Is(err, agent.ErrInvalid) {
 			k.Error(err)
+		}
+	})
+}
+
+func TestATurnAtAnotherRevisionIsRefused(t *testing.T) {
+	sim(t, func(k *kit) {
+		f := func(*turn.Turn) error { return nil }
+		if _, err := k.runner.TurnAt(k.Context(), "s", 7, request("r1"), f); agent.CodeOf(err) != agent.CodeStaleConversationRevision {
+			k.Errorf("at revision 7 of 0: %v", err)
+		}
+		for revision := range uint64(2) {
+			if _, err := k.runner.TurnAt(k.Context(), "s", revision, request(strconv.FormatUint(revision, 10)), f); err != nil {
+				k.Errorf("at revision %d: %v", revision, err)
+			}
 		}
 	})
 }
