@@ -77,7 +77,11 @@ func (p *Pool) onStream(ctx context.Context, l *link, asked *peerpb.BarrierReque
 		}
 	}
 	streaming, cancel := context.WithCancel(p.ctx)
+	stop := context.AfterFunc(ctx, cancel) // while it waits for the connection
 	stream, err := l.peer.Barriers(streaming)
+	if !stop() {
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
 	if err != nil {
 		cancel()
 		return nil, err
@@ -109,6 +113,14 @@ func (l *link) takeBarriers() *barriers {
 	b := l.barriers
 	l.barriers = nil
 	return b
+}
+
+// close closes the connection, and ends the idle stream.
+func (l *link) close() {
+	if b := l.takeBarriers(); b != nil {
+		b.cancel()
+	}
+	_ = l.conn.Close() // its only error is that it was closed before
 }
 
 // putBarriers keeps an idle stream. It returns false if there is another one.

@@ -310,7 +310,7 @@ func (l *link) drop(x *exchange) {
 func (p *Pool) link(addr string) (*link, error) {
 	l, unused, err := p.linkTo(addr, time.Now())
 	for _, gone := range unused {
-		_ = gone.conn.Close() // no call uses it
+		gone.close() // no call uses it
 	}
 	return l, err
 }
