@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sequence gives out segments in the order in which a replay needs them. Segments may overlap: a new
+// sequence returns segments in the order in which a replay needs them. Segments may overlap: a new
 // leader ships entries again that the last one shipped.
 type sequence struct {
 	begun []SegmentRef // that begin at or before the entry that is needed; those that reach furthest come first

@@ -139,14 +139,14 @@ func (f *certFiles) get() (*tls.Certificate, error) {
 	return f.current, nil
 }
 
-// report logs that the files hold no certificate, and that they hold one again.
+// report logs that the certificate cannot be loaded, and that it can be again.
 // Callers hold mu.
 func (f *certFiles) report(err error) {
 	switch {
 	case err == nil && f.failed == "":
 	case err == nil:
 		f.failed = ""
-		f.logger.Info("the certificate's files are good again", "cert", f.cert, "key", f.key)
+		f.logger.Info("the certificate can be loaded again", "cert", f.cert, "key", f.key)
 	case err.Error() != f.failed:
 		f.failed = err.Error()
 		f.logger.Warn("cannot load the replaced certificate: the last good one stays in use until it ends",

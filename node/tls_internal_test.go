@@ -54,8 +54,8 @@ func TestAReplacedCertificateIsUsedWhateverItsTime(t *testing.T) {
 	if got := serial(); got != 4 {
 		t.Errorf("the certificate %d is served after 4 was written", got)
 	}
-	if !strings.Contains(log.String(), "good again") {
-		t.Errorf("the log does not tell that the files are good again:\n%s", &log)
+	if !strings.Contains(log.String(), "can be loaded again") {
+		t.Errorf("the log does not tell that the certificate can be loaded again:\n%s", &log)
 	}
 }
 

@@ -53,6 +53,13 @@ func (m *memory) Put(ctx context.Context, name string, r io.Reader) error {
 	return nil
 }
 
+// hangAt makes Put of names that contain a text hang; "" means none.
+func (m *memory) hangAt(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hang = text
+}
+
 func (m *memory) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -180,9 +180,7 @@ func TestAGapDoesNotRelyOnABackupUnderWay(t *testing.T) {
 		r := c.run(t, "n1")
 		c.lead("n1")
 		time.Sleep(time.Minute)
-		c.memory.mu.Lock()
-		c.hang = "/state"
-		c.memory.mu.Unlock()
+		c.hangAt("/state")
 		ended := make(chan error, 1)
 		go func() {
 			_, err := r.Take(t.Context(), nil)
@@ -192,9 +190,7 @@ func TestAGapDoesNotRelyOnABackupUnderWay(t *testing.T) {
 		c.write(20)
 		c.compact(15)
 		time.Sleep(time.Minute)
-		c.memory.mu.Lock()
-		c.hang = ""
-		c.memory.mu.Unlock()
+		c.hangAt("")
 		if err := <-ended; agent.CodeOf(err) != agent.CodeUnavailable {
 			t.Errorf("the backup under way: %v", err)
 		}
@@ -411,9 +407,7 @@ func TestADestinationThatHangsIsTriedAgain(t *testing.T) {
 		if s := r.Status(); !strings.Contains(s.LastError, "no progress for 30m") {
 			t.Errorf("the status is %+v", s)
 		}
-		c.memory.mu.Lock()
-		c.hang = ""
-		c.memory.mu.Unlock()
+		c.hangAt("")
 		time.Sleep(time.Hour)
 		if s := r.Status(); s.LastIndex != 5 || s.ShippedTo != 5 || s.LogError != "" {
 			t.Errorf("the status is %+v", s)

@@ -14,9 +14,9 @@ import (
 )
 
 // Take takes a backup now, verifies it, and then removes what the retention does not keep. It calls
-// progress, which may be nil, now and then; the backup does not wait for it. The error has code conflict if a backup is under way or the cluster has no entry yet,
-// unavailable if this node does not lead or the backup has failed, and unknown if ctx has ended: the
-// backup goes on then.
+// progress, which may be nil, now and then; the backup does not wait for it. The error has code
+// conflict if a backup is under way or the cluster has no entry yet, unavailable if this node does not
+// lead or the backup has failed, and unknown if ctx has ended: the backup goes on then.
 func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
 	c, term, err := r.begin()
 	if err != nil {

@@ -42,8 +42,8 @@ type inventory struct {
 // nodes than expected.
 const roundsMax = 8
 
-// inventory reads all nodes at one index, each by the read that read returns. It finds the nodes of nested pods in
-// their slots, and repeats the read with them until it finds no other nodes.
+// inventory reads all nodes at one index; read returns the request for one of them. It finds the
+// nodes of nested pods in their slots, and repeats the read with them until it finds no other nodes.
 func (pt *podTurn) inventory(ctx context.Context, newKey string, read func(member) agent.Read) (inventory, error) {
 	nested := map[agent.InstanceRef]pod.Slot{}
 	for range roundsMax {

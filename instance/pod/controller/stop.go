@@ -9,7 +9,7 @@ import (
 )
 
 // stopAll stops all nodes, and replies with what is stored of them. It stops
-// none of them if there are more than a reply can tell of.
+// none of them if there are more than one request can read.
 func (pt *podTurn) stopAll(ctx context.Context) error {
 	var request pod.StopAll
 	if err := decode(pt.turn, &request); err != nil {
