@@ -99,6 +99,12 @@ func (g *generator) entry(rt *rapid.T, r *subject) (commits []agent.Commit) {
 	if another {
 		r.lead()
 	}
+	if g.model.reviewIsDue(r.wall) {
+		// A step of a deletion takes the sweep of a whole entry. The model's reviews expire at once.
+		for sweepIsBehind(r) {
+			r.pass()
+		}
+	}
 	g.model.expire(r.wall)
 	g.model.pass(r.tick, another)
 	for range rapid.IntRange(0, 3).Draw(rt, "commits") {

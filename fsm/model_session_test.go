@@ -86,6 +86,17 @@ func (m *model) sessionOp(op agent.Op, got agent.OpResult) (agent.OpResult, agen
 	return result, ""
 }
 
+// reviewIsDue reports whether a pending review expires, or is escalated, by a time.
+func (m *model) reviewIsDue(by int64) bool {
+	for _, r := range m.sessions.Reviews {
+		escalates := r.EscalateAt != 0 && r.EscalateAt <= by && !r.Escalated
+		if r.Status == agent.ReviewPending && (escalates || r.ExpiresAt != 0 && r.ExpiresAt <= by) {
+			return true
+		}
+	}
+	return false
+}
+
 // seen returns a session as the model shows it. Only the machine knows when a lease ended that has
 // been cleared.
 func (m *model) seen(id string, got agent.Answer) (*agent.Session, bool) {
