@@ -94,6 +94,26 @@ func TestACoverGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
+func TestACoverGoesOnInAnotherDirectory(t *testing.T) {
+	before := t.TempDir()
+	if _, done, err := cover(t, before, 3); !errors.Is(err, context.Canceled) || len(done) != 2 {
+		t.Fatalf("interrupted in the third run: %d ended, %v", len(done), err)
+	}
+	dir := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(before, dir); err != nil {
+		t.Fatal(err)
+	}
+	_, done, err := cover(t, dir, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range done {
+		if filepath.Dir(d.Dir) != dir {
+			t.Errorf("the files of %s are in %s, want a directory in %s", d.Key, d.Dir, dir)
+		}
+	}
+}
+
 // failures counts the runs that could not start; none of them may be ok.
 func failures(t *testing.T, done []jepsen.CoverDone) (failed int) {
 	t.Helper()

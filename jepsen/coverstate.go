@@ -20,7 +20,7 @@ import (
 type CoverDone struct {
 	Key     string        `json:"key"`
 	Command string        `json:"command"` // repeats the run
-	Dir     string        `json:"dir"`
+	Dir     string        `json:"dir"`     // of the run, in the directory of the cover
 	Verdict check.Verdict `json:"verdict"`
 	Ops     int           `json:"ops"` // calls that workloads judged
 	Took    time.Duration `json:"took"`
@@ -29,7 +29,7 @@ type CoverDone struct {
 }
 
 // coverState is the state file, with one line for each completed run. A cover resumes
-// from it.
+// from it, even if its directory was moved since.
 type coverState struct {
 	file *os.File
 	done map[string]CoverDone
@@ -61,21 +61,17 @@ func ReadCover(dir string) ([]CoverDone, error) {
 		return nil, fmt.Errorf("cover: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	done, _, err := readState(f)
+	done, _, err := readState(f, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cover: %s: %w", f.Name(), err)
 	}
-	list := slices.SortedFunc(maps.Values(done), func(a, b CoverDone) int { return a.Ended.Compare(b.Ended) })
-	for i := range list {
-		list[i].Dir = filepath.Join(dir, filepath.Base(list[i].Dir))
-	}
-	return list, nil
+	return slices.SortedFunc(maps.Values(done), func(a, b CoverDone) int { return a.Ended.Compare(b.Ended) }), nil
 }
 
 // read reads the file, and cuts off a last line that is not whole.
 func (s *coverState) read() (err error) {
 	var whole int64
-	if s.done, whole, err = readState(s.file); err != nil {
+	if s.done, whole, err = readState(s.file, filepath.Dir(s.file.Name())); err != nil {
 		return err
 	}
 	if err := s.file.Truncate(whole); err != nil {
@@ -85,9 +81,9 @@ func (s *coverState) read() (err error) {
 	return err
 }
 
-// readState reads the whole lines of a state file. It returns the completed runs by key, and the bytes of
-// those lines.
-func readState(r io.Reader) (done map[string]CoverDone, whole int64, err error) {
+// readState reads the whole lines of the state file of a cover that is in dir now. It returns the
+// completed runs by key, and the bytes of those lines.
+func readState(r io.Reader, dir string) (done map[string]CoverDone, whole int64, err error) {
 	done = map[string]CoverDone{}
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -103,6 +99,7 @@ func readState(r io.Reader) (done map[string]CoverDone, whole int64, err error) 
 			return nil, 0, fmt.Errorf("line %d is not a completed run: move the file away to start the cover again", n)
 		}
 		if d.Failed == "" { // earlier covers recorded failed runs, which must run again
+			d.Dir = filepath.Join(dir, filepath.Base(d.Dir))
 			done[d.Key] = d
 		}
 		whole += int64(len(line))
