@@ -64,7 +64,8 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 
 // dueRow handles a row of the wall queue: expired data, a tombstone, or a backfill or vacuum that is
 // not complete. It ignores a row that was rewritten or deleted since: the queue then has another time
-// for it.
+// for it. A refusal, as of rows of an import that contradict each other, must not stop the replicas:
+// the row then stays.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
 	for _, f := range backfills {
 		if row == f.Cursor {
@@ -83,10 +84,11 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 		cost, err = b.dueScopeRow(when, row, kind, scope, id)
 		return nil, err
 	})
-	if agent.CodeOf(err) == agent.CodeCorrupt && b.imports[scope] != nil {
+	if refusal, ok := err.(*agent.Error); ok { //nolint:errorlint // as in decide
 		b.Rows.Rollback(m)
 		b.Changes, b.Deletions = b.Changes[:told], deletions
-		return 0, nil // the queue entry is removed, the rest of the row stays
+		b.machine.data.logger.Error("a row that is due stays: its removal was refused", "scope", scope, "kind", fmt.Sprintf("%x", kind), "id", id, "error", refusal)
+		return 0, nil // the queue entry is removed
 	}
 	return cost, err
 }

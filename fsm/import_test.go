@@ -354,6 +354,29 @@ func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
 }
 
+// A sweep has no caller that it could refuse: a due row of an import whose removal is refused stays.
+func TestDueRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
+	const soon = startWall + 1000
+	for name, row := range map[string]agent.ScopeRow{
+		"a review of no session":         importedRow(t, kv.KindReview, "v", &logpb.ReviewRow{Status: string(agent.ReviewPending), ExpiresAt: soon}),
+		"a session whose id is too long": importedRow(t, kv.KindSession, strings.Repeat("s", agent.IDBytesMax), &logpb.SessionRow{ExpiresAt: soon}),
+		"a fork of a thread without a name": importedRow(t, kv.KindThread, "t", &logpb.ThreadMeta{
+			Rev: 1, Head: make([]byte, 32), ExpiresAt: soon, Segments: []*logpb.Segment{{To: 1}},
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newSubject(t)
+			r.record()
+			importInto(r, agent.DefaultScope, exportedScope{rows: []agent.ScopeRow{row}}, 1)
+			r.after(time.Hour).pass()
+			do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
+			if sweepIsBehind(r) {
+				t.Error("the row stays in the queue")
+			}
+		})
+	}
+}
+
 func TestRowsThatAreNoneAreRefused(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.ImportResult](r, exportedScope{}.begin("i"))

@@ -320,3 +320,35 @@ func TestARollbackNeedsTheCheckpointOfTheTurn(t *testing.T) {
 		t.Errorf("the checkpoint is %s", got.State)
 	}
 }
+
+// A session of the greatest size still fails when its review expires or is denied. The failure is left
+// out then: the review has the decision.
+func TestAReviewOfAFullSessionEnds(t *testing.T) {
+	for name, end := range map[string]func(r *subject){
+		"it expires": func(r *subject) { r.after(time.Minute).pass() },
+		"it is denied": func(r *subject) {
+			do[*agent.ReviewResult](r, &agent.DecideReview{Review: "v", Decision: agent.DecideDeny, By: "ada"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newSubject(t)
+			r.record()
+			r.start(func(op *agent.PutSession) {
+				op.Mode = agent.SessionModeClassic
+				op.Spec = agent.JSON(`{"x":"` + strings.Repeat("x", agent.SessionBytesMax-30) + `"}`)
+			})
+			waiting := agent.SessionSnapshot{ID: "one", Cursor: agent.Cursor{Phase: agent.PhaseReview}}
+			do[*agent.SessionResult](r, &agent.CheckpointSession{
+				Session: "s", Snapshot: waiting, Reviews: []agent.ReviewDraft{{ID: "v", TTL: time.Minute}},
+			})
+			end(r)
+			s := r.session()
+			if s.Status != agent.SessionFailed || len(s.PendingReviews) > 0 || len(s.Failure) > 0 {
+				t.Fatalf("the session is %s, waits for %v and failed with %q", s.Status, s.PendingReviews, s.Failure)
+			}
+			if got := r.review("v").Status; got != agent.ReviewExpired && got != agent.ReviewDenied {
+				t.Fatalf("the review is %s", got)
+			}
+		})
+	}
+}

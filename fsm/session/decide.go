@@ -107,13 +107,17 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 	return appendNote(c, s.Row.Settings.Thread, review.DecisionEntry())
 }
 
-// failSession fails the session after a denial in classic mode.
+// failSession fails the session after a denial in classic mode. If the session has no room for the
+// failure, it is left out: a sweep cannot be refused, and the review has the decision.
 func failSession(c *txn.Tx, s *Session, review agent.Review) error {
 	body, err := sessionBody(c.Rows, c.Scope, s.Id)
 	if err != nil {
 		return err
 	}
 	body.Failure = review.DecisionEntry().Payload
+	if bodySize(body) > agent.SessionBytesMax && (review.Status == agent.ReviewExpired || c.Level >= txn.DenialLevel) {
+		body.Failure = nil
+	}
 	s.Row.Status = string(agent.SessionFailed)
 	if err := closeRequest(c, s, agent.RequestFailed); err != nil {
 		return err

@@ -170,11 +170,16 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 	return body, nil
 }
 
+// bodySize returns the bytes of a body's contents.
+func bodySize(body *logpb.SessionBody) int {
+	return len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
+		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
+}
+
 // storeSessionBody writes a body, within its bound: parts that were written at different times may
 // be too large together.
 func storeSessionBody(c *txn.Tx, s *Session, body *logpb.SessionBody) error {
-	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
-		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
+	size := bodySize(body)
 	if size > agent.SessionBytesMax {
 		return agent.TooLarge("session", "session_bytes_max", size, agent.SessionBytesMax)
 	}

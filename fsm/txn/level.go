@@ -78,3 +78,7 @@ const KindRunLevel = 9
 // SameRequestLevel is the feature level from which on a claim with the id of the request that has waited
 // longest is refused if its content is another.
 const SameRequestLevel = 9
+
+// DenialLevel is the feature level from which on a review can be denied even if its session has no room
+// for the failure.
+const DenialLevel = 9
