@@ -208,3 +208,37 @@ func TestAStepOfADeletionIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// A thread that goes removes no other that is gone too: a chain of forks can be longer than the stack
+// of a goroutine allows, and than one entry may remove.
+func TestAChainOfForksGoesStepByStep(t *testing.T) {
+	const links = 300
+	r := newSubject(t)
+	r.record()
+	name := func(i int) string { return fmt.Sprintf("x%04d", links-i) } // the newest fork goes first
+	do[*agent.ThreadResult](r, appendTo(name(0), `{"n":1}`, `{"n":2}`))
+	for i := range links {
+		rev := uint64(2*i + 2)
+		do[*agent.ThreadResult](r,
+			&agent.ForkThread{Thread: name(i), NewThread: name(i + 1)}, appendTo(name(i+1), `{"n":1}`, `{"n":2}`),
+			&agent.CompactThread{Thread: name(i + 1), BeforeSeq: rev - 1})
+	}
+	do[*agent.ThreadResult](r, appendTo("x", `{"n":1}`)) // the first step removes it alone
+	do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedThread, Prefix: "x"})
+	for before := r.rows(kv.KindThread); before > 0; {
+		r.pass()
+		now := r.rows(kv.KindThread)
+		if before-now > 2*deletion.StepRows {
+			t.Fatalf("an entry removed %d threads", before-now)
+		}
+		before = now
+	}
+	for _, kind := range []string{kv.KindEntry, kv.KindForkPin, kv.KindShared, kv.KindEntryKind} {
+		if n := r.rows(kind); n != 0 {
+			t.Errorf("%d rows of kind %x are left", n, kind)
+		}
+	}
+	if scope := read[*agent.Scope](r, &agent.GetScope{}); scope.Keys != 0 || scope.Bytes != 0 {
+		t.Errorf("the scope counts %d keys and %d bytes", scope.Keys, scope.Bytes)
+	}
+}

@@ -71,7 +71,11 @@ func reclaim(c *txn.Tx, id string, incarnation, rev uint64) error {
 			return err
 		}
 	}
-	t, err := Load(c, id) // removes an expired one, and its pins
+	load := stored // one that is gone removes its rows when it goes: forks of forks have no bound together
+	if c.Level < txn.ForkChainLevel {
+		load = Load
+	}
+	t, err := load(c, id)
 	if err != nil {
 		return err
 	}

@@ -82,3 +82,7 @@ const SameRequestLevel = 9
 // DenialLevel is the feature level from which on a review can be denied even if its session has no room
 // for the failure.
 const DenialLevel = 9
+
+// ForkChainLevel is the feature level from which on the removal of a fork does not remove threads that it
+// was forked from, if these are gone too.
+const ForkChainLevel = 9
