@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/kv"
 )
 
 // agentKinds are the kinds of rows that an agent has, except receipts and tombstones.
@@ -246,6 +247,36 @@ func TestASessionThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
 	do[*agent.Erasure](r, &agent.EraseAgent{Agent: "many"}) // a later erasure takes them
 	r.settled()
 	r.missing(agent.CodeNotFound, &agent.GetSession{Session: "b"})
+}
+
+// The checkpoints and threads that sessions name count as rows that one entry removes.
+func TestAnErasureCountsWhatItsSessionsName(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	const sessions, revisions = 30, 20
+	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{History: revisions}})
+	for i := range sessions {
+		key := fmt.Sprintf("c%02d", i)
+		ops := []agent.Op{&agent.PutSession{Session: key, Agent: "a", SessionSettings: agent.SessionSettings{Checkpoint: key}}}
+		for j := range revisions {
+			id := fmt.Sprintf("%s-%02d", key, j)
+			ops = append(ops, appendTo(id, `{"n":1}`), pointing(key, id, 1))
+		}
+		do[*agent.CheckpointResult](r, ops...)
+	}
+	threads := r.rows(kv.KindThread)
+	do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
+	for entries := range 20 {
+		now := r.rows(kv.KindThread)
+		if most := agent.EraseRowsMax/8 + revisions; threads-now > most {
+			t.Fatalf("entry %d removed %d of %d threads, want at most %d", entries, threads-now, threads, most)
+		}
+		threads = now
+		r.pass()
+	}
+	if n := threads + r.rows(kv.KindSession) + r.rows(kv.KindCheckpoint); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
 }
 
 // The erasure of an agent that has nothing is complete at once, with the log's time.

@@ -279,12 +279,17 @@ func dropGone(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
 // RemoveDeleted removes the checkpoint under a key if it is deleted by prefix, and returns about how
 // many rows that deletes and writes.
 func RemoveDeleted(c *txn.Tx, key string) (rows int, err error) {
-	const itself, revision = 7, 2
 	row, err := Load(c, key)
 	if err != nil || row == nil || !c.Deletions.Delete(c.Scope, kv.KindCheckpoint, key, row.Incarnation) {
 		return 0, err
 	}
-	return itself + revision*len(row.Kept), dropGone(c, key, row)
+	return Rows(row), dropGone(c, key, row)
+}
+
+// Rows returns about how many rows the removal of a checkpoint deletes and writes.
+func Rows(row *logpb.CheckpointRow) int {
+	const itself, revision = 7, 2
+	return itself + revision*len(row.Kept)
 }
 
 // pinPointer writes the row that records, for a thread, a checkpoint that points to it.

@@ -27,6 +27,7 @@ type Erasure struct {
 	agent   string
 	row     *logpb.Erasure
 	cleared bool // nothing is left except the live instance
+	named   int  // about how many rows of checkpoints and threads were removed
 }
 
 // EraseAgent runs erase_agent.

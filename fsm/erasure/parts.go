@@ -45,6 +45,7 @@ func (e *Erasure) checkpoint(key string, row *logpb.CheckpointRow) error {
 	if err != nil {
 		return err
 	}
+	e.named += checkpoint.Rows(row)
 	if err := checkpoint.Drop(e.Tx, key, row); err != nil {
 		return err
 	}
@@ -98,6 +99,7 @@ func (e *Erasure) thread(id string, incarnation uint64) error {
 		e.row.Kept++
 		return nil
 	}
+	e.named += thread.Rows(t)
 	if err := thread.Drop(e.Tx, t); err != nil {
 		return err
 	}
@@ -202,7 +204,12 @@ func (e *Erasure) clearSession(id string) (rows int, err error) {
 	if err != nil || s.Incarnation() == 0 || txn.SessionNamedSince(s.Row) > e.row.Incarnation {
 		return 0, err
 	}
-	return sessionRows(s.Row), e.session(s)
+	before := e.named
+	err = e.session(s)
+	if e.Level < txn.NamedRowsLevel {
+		before = e.named
+	}
+	return sessionRows(s.Row) + e.named - before, err
 }
 
 func (e *Erasure) clearConversation(id string) (rows int, err error) {
@@ -232,7 +239,8 @@ func (e *Erasure) conversation(w *conversation.Conversation) error {
 	return e.WriteTombstone(kv.KindConversationTombstone, w.Id, row.Incarnation, e.sealLeft())
 }
 
-// sessionRows returns about how many rows the removal of a session deletes.
+// sessionRows returns about how many rows the removal of a session deletes, besides those of the
+// checkpoint and the threads that it names.
 func sessionRows(row *logpb.SessionRow) int {
 	const itself, review = 12, 4
 	return itself + len(row.RequestSizes) + len(row.QueueSizes) + len(session.EverySnapshot(row)) + review*int(row.Reviews)

@@ -379,12 +379,18 @@ func dropGone(c *txn.Tx, t *logpb.ThreadMeta) error {
 }
 
 // RemoveDeleted removes the thread of an id if it is deleted by prefix, and returns about how many rows
-// that deletes and writes. Many entries are removed by range deletes.
+// that deletes and writes.
 func RemoveDeleted(c *txn.Tx, id string) (rows int, err error) {
-	const itself, entry = 8, 3
 	t, err := stored(c, id)
 	if err != nil || t == nil || !c.Deletions.Delete(c.Scope, kv.KindThread, id, t.Incarnation) {
 		return 0, err
 	}
-	return itself + entry*int(min(t.Rev-min(t.Floor, t.Rev), kv.PointDeletesMax)) + len(t.Segments), dropGone(c, t)
+	return Rows(t), dropGone(c, t)
+}
+
+// Rows returns about how many rows the removal of a thread deletes and writes. Many entries are removed
+// by range deletes.
+func Rows(t *logpb.ThreadMeta) int {
+	const itself, entry = 8, 3
+	return itself + entry*int(min(t.Rev-min(t.Floor, t.Rev), kv.PointDeletesMax)) + len(t.Segments)
 }

@@ -86,3 +86,7 @@ const DenialLevel = 9
 // ForkChainLevel is the feature level from which on the removal of a fork does not remove threads that it
 // was forked from, if these are gone too.
 const ForkChainLevel = 9
+
+// NamedRowsLevel is the feature level from which on the rows that one entry of an erasure removes include
+// those of the checkpoints and threads that sessions name.
+const NamedRowsLevel = 9
