@@ -354,16 +354,21 @@ func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
 }
 
-// A sweep has no caller that it could refuse: a due row of an import whose removal is refused stays.
-func TestDueRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
+// refusedDueRows returns rows that are due, and whose removal is refused.
+func refusedDueRows(tb testing.TB) map[string]agent.ScopeRow {
 	const soon = startWall + 1000
-	for name, row := range map[string]agent.ScopeRow{
-		"a review of no session":         importedRow(t, kv.KindReview, "v", &logpb.ReviewRow{Status: string(agent.ReviewPending), ExpiresAt: soon}),
-		"a session whose id is too long": importedRow(t, kv.KindSession, strings.Repeat("s", agent.IDBytesMax), &logpb.SessionRow{ExpiresAt: soon}),
-		"a fork of a thread without a name": importedRow(t, kv.KindThread, "t", &logpb.ThreadMeta{
+	return map[string]agent.ScopeRow{
+		"a review of no session":         importedRow(tb, kv.KindReview, "v", &logpb.ReviewRow{Status: string(agent.ReviewPending), ExpiresAt: soon}),
+		"a session whose id is too long": importedRow(tb, kv.KindSession, strings.Repeat("s", agent.IDBytesMax), &logpb.SessionRow{ExpiresAt: soon}),
+		"a fork of a thread without a name": importedRow(tb, kv.KindThread, "t", &logpb.ThreadMeta{
 			Rev: 1, Head: make([]byte, 32), ExpiresAt: soon, Segments: []*logpb.Segment{{To: 1}},
 		}),
-	} {
+	}
+}
+
+// A sweep has no caller that it could refuse: a due row of an import whose removal is refused stays.
+func TestDueRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
+	for name, row := range refusedDueRows(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newSubject(t)
 			r.record()
@@ -405,6 +410,9 @@ func FuzzImport(f *testing.F) {
 	fillEverything(source)
 	for _, chunk := range exportOf(source, agent.DefaultScope).chunks(3) {
 		f.Add(chunk)
+	}
+	for _, row := range refusedDueRows(f) {
+		f.Add(agent.AppendScopeRow(nil, row))
 	}
 	f.Fuzz(func(t *testing.T, rows []byte) {
 		if len(rows) == 0 {
