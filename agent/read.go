@@ -8,6 +8,8 @@ type Reads struct {
 	Stale    bool   // answer from this node's own state, however old, without a read index
 	MinIndex uint64 // wait until the serving node has applied this index
 	Reads    []Read
+
+	checked bool // Validate has run: it need not run again
 }
 
 // Read is one read: one of the types below.
@@ -227,8 +229,13 @@ func (*MemoryList) isFound()     {}
 func (*Recalled) isFound()       {}
 
 // Validate validates a request for reads as far as possible without the store, and
-// fills in the default scope. The *Error names the read and the field.
+// fills in the default scope. The *Error names the read and the field. On a request
+// that was valid a second call does nothing, so do not change it in between, except to
+// remove some of its reads.
 func (r *Reads) Validate() error {
+	if r.checked {
+		return nil
+	}
 	if r.Scope == "" {
 		r.Scope = DefaultScope
 	}
@@ -246,6 +253,7 @@ func (r *Reads) Validate() error {
 			return atOp(err, i)
 		}
 	}
+	r.checked = true
 	return nil
 }
 

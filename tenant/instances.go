@@ -19,9 +19,12 @@ func NewInstances(inner agent.Instances, limiter *Limiter) agent.Instances {
 	return instances{inner, limiter}
 }
 
-// enter begins a call in a scope, of n bytes.
+// enter begins a call in a scope, of n bytes. The limiter does not keep an invalid scope.
 func (i instances) enter(scope string, n int) error {
 	scope = cmp.Or(scope, agent.DefaultScope)
+	if err := agent.ValidID("scope", scope); err != nil {
+		return err
+	}
 	bytes, err := i.limiter.enter(scope, 1)
 	if err == nil && bytes {
 		i.limiter.spend(scope, n)
@@ -94,5 +97,8 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 
 // Watch implements agent.Instances.
 func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
-	return watched(i.limiter, cmp.Or(w.Scope, agent.DefaultScope), i.inner.Watch(ctx, w), func(agent.InstanceEvent) int { return 0 })
+	if err := w.Validate(); err != nil {
+		return failed[agent.InstanceEvent](err)
+	}
+	return watched(i.limiter, w.Scope, i.inner.Watch(ctx, w), func(agent.InstanceEvent) int { return 0 })
 }

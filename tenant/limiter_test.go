@@ -244,6 +244,14 @@ func (signalled) Signal(context.Context, agent.InstanceRef, agent.Signal) (agent
 	return agent.Reply{}, nil
 }
 
+func (signalled) Stats(context.Context, string, string) (agent.ManagerStats, error) {
+	return agent.ManagerStats{}, nil
+}
+
+func (signalled) Watch(context.Context, agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
+	return func(yield func(agent.InstanceEvent, error) bool) { yield(agent.InstanceEvent{}, nil) }
+}
+
 func TestTheBytesOfASignalCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, l := limited(map[string]agent.Policy{"a": {BytesPerSecond: 10}})

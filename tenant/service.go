@@ -1,7 +1,6 @@
 package tenant
 
 import (
-	"cmp"
 	"context"
 	"iter"
 
@@ -21,16 +20,19 @@ func NewService(inner agent.Submitter, limiter *Limiter, size func(any) int) *Se
 	return &Service{inner, limiter, size}
 }
 
-// enter begins a commit. Its bytes count at once. Their answer is small.
+// enter validates a commit and begins it. Its bytes count at once. Their answer is small. An invalid
+// commit is not charged, and the limiter does not keep its scope.
 func (s *Service) enter(c *agent.Commit) error {
-	scope := cmp.Or(c.Scope, agent.DefaultScope)
-	bytes, err := s.limiter.enter(scope, 1)
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	bytes, err := s.limiter.enter(c.Scope, 1)
 	if err == nil && bytes {
 		n := 0
 		for _, op := range c.Ops {
 			n += s.size(op)
 		}
-		s.limiter.spend(scope, n)
+		s.limiter.spend(c.Scope, n)
 	}
 	return err
 }
@@ -54,8 +56,10 @@ func (s *Service) Commit(ctx context.Context, c agent.Commit) (agent.Result, err
 
 // Read implements agent.Service. The reads of a request count one by one.
 func (s *Service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-	scope := cmp.Or(r.Scope, agent.DefaultScope)
-	bytes, err := s.limiter.enter(scope, len(r.Reads))
+	if err := r.Validate(); err != nil {
+		return agent.Answers{}, err
+	}
+	bytes, err := s.limiter.enter(r.Scope, len(r.Reads))
 	if err != nil {
 		return agent.Answers{}, err
 	}
@@ -65,14 +69,25 @@ func (s *Service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error
 		for _, a := range answers.Answers {
 			n += s.size(a.Found)
 		}
-		s.limiter.spend(scope, n)
+		s.limiter.spend(r.Scope, n)
 	}
 	return answers, err
 }
 
 // Watch implements agent.Service. Events count as bytes.
 func (s *Service) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
-	return watched(s.limiter, cmp.Or(w.Scope, agent.DefaultScope), s.inner.Watch(ctx, w), func(e agent.Event) int { return s.size(e) })
+	if err := w.Validate(); err != nil {
+		return failed[agent.Event](err)
+	}
+	return watched(s.limiter, w.Scope, s.inner.Watch(ctx, w), func(e agent.Event) int { return s.size(e) })
+}
+
+// failed returns a watch that ends with err at once.
+func failed[E any](err error) iter.Seq2[E, error] {
+	return func(yield func(E, error) bool) {
+		var none E
+		yield(none, err)
+	}
 }
 
 // watched yields the events of a watch of a scope, which counts while it is read.
