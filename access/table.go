@@ -3,6 +3,7 @@ package access
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"dormouse/agent"
 )
@@ -91,6 +92,17 @@ func OfOp(op agent.Op) []agent.Verb { return opNeeds[reflect.TypeOf(op)] }
 
 // OfRead returns the verbs that a read needs.
 func OfRead(read agent.Read) []agent.Verb { return readNeeds[reflect.TypeOf(read)] }
+
+// OfScope reports whether an op or a read is about the scope of its request, so that it counts for the
+// rates of the scope. A caller without any verb in the scope can make the others: ListScopes, and those
+// that need only cluster verbs, such as the ones on tokens and policies.
+func OfScope(one any) bool {
+	n, ok := opNeeds[reflect.TypeOf(one)]
+	if !ok {
+		n, ok = readNeeds[reflect.TypeOf(one)]
+	}
+	return !ok || slices.ContainsFunc(n, func(v agent.Verb) bool { return !v.OfCluster() })
+}
 
 // needOf returns the need of an op or a read. What the table lacks is forbidden.
 func needOf(t map[reflect.Type]need, one any) (need, *agent.Error) {

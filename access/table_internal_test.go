@@ -46,6 +46,19 @@ func TestEachOpAndReadNeedsTheVerbOfItsKind(t *testing.T) {
 	}
 }
 
+// What a caller without rights in a scope can call is not about the scope: see tenant.Service.
+func TestOnlyCallsThatNeedAVerbInAScopeAreAboutIt(t *testing.T) {
+	others := []string{"ListScopes", "GetToken", "ListTokens", "PutToken", "RevokeToken", "PutScope", "IndexMetadata"}
+	for _, table := range []map[reflect.Type]need{opNeeds, readNeeds} {
+		for of := range table {
+			one := reflect.New(of.Elem()).Interface()
+			if got, want := OfScope(one), !slices.Contains(others, of.Elem().Name()); got != want {
+				t.Errorf("%s is about its scope: %t, want %t", of.Elem().Name(), got, want)
+			}
+		}
+	}
+}
+
 func TestEachMethodNeedsTheVerbOfItsKind(t *testing.T) {
 	for method, n := range methodNeeds {
 		service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")

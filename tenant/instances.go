@@ -87,8 +87,12 @@ func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal age
 	return i.inner.Signal(ctx, ref, signal)
 }
 
-// Stats implements agent.Instances.
+// Stats implements agent.Instances. The statistics of all managers, which need a verb of the cluster, do
+// not count for a scope.
 func (i instances) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
+	if manager == "" {
+		return i.inner.Stats(ctx, scope, manager)
+	}
 	if err := i.enter(scope, 0); err != nil {
 		return agent.ManagerStats{}, err
 	}

@@ -3,7 +3,9 @@ package tenant
 import (
 	"context"
 	"iter"
+	"slices"
 
+	"dormouse/access"
 	"dormouse/agent"
 )
 
@@ -21,10 +23,14 @@ func NewService(inner agent.Submitter, limiter *Limiter, size func(any) int) *Se
 }
 
 // enter validates a commit and begins it. Its bytes count at once. Their answer is small. An invalid
-// commit is not charged, and the limiter does not keep its scope.
+// commit is not charged, and the limiter does not keep its scope. A commit of which no op is about the
+// scope is not charged either: see access.OfScope.
 func (s *Service) enter(c *agent.Commit) error {
 	if err := c.Validate(); err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(c.Ops, func(op agent.Op) bool { return access.OfScope(op) }) {
+		return nil
 	}
 	bytes, err := s.limiter.enter(c.Scope, 1)
 	if err == nil && bytes {
@@ -54,24 +60,39 @@ func (s *Service) Commit(ctx context.Context, c agent.Commit) (agent.Result, err
 	return s.inner.Commit(ctx, c)
 }
 
-// Read implements agent.Service. The reads of a request count one by one.
+// Read implements agent.Service. The reads of a request that are about its scope count one by one.
 func (s *Service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	if err := r.Validate(); err != nil {
 		return agent.Answers{}, err
 	}
-	bytes, err := s.limiter.enter(r.Scope, len(r.Reads))
+	calls := countOfScope(r.Reads)
+	if calls == 0 {
+		return s.inner.Read(ctx, r)
+	}
+	bytes, err := s.limiter.enter(r.Scope, calls)
 	if err != nil {
 		return agent.Answers{}, err
 	}
 	answers, err := s.inner.Read(ctx, r)
 	if bytes {
 		n := 0
-		for _, a := range answers.Answers {
-			n += s.size(a.Found)
+		for i, a := range answers.Answers {
+			if access.OfScope(r.Reads[i]) {
+				n += s.size(a.Found)
+			}
 		}
 		s.limiter.spend(r.Scope, n)
 	}
 	return answers, err
+}
+
+func countOfScope(reads []agent.Read) (n int) {
+	for _, read := range reads {
+		if access.OfScope(read) {
+			n++
+		}
+	}
+	return n
 }
 
 // Watch implements agent.Service. Events count as bytes.

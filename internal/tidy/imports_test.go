@@ -143,7 +143,7 @@ var mayImport = map[string][]string{
 	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
 	"agent/replay":            {"agent"},
 	"agent/quota":             {"agent"},
-	"tenant":                  {"agent"},
+	"tenant":                  {"access", "agent"},
 	"agent/layout":            {"agent"},
 
 	// The plainest agent.Service, in memory: it shares no code with the state machine.
