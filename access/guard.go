@@ -226,8 +226,9 @@ func (g *Guard) visible(ctx context.Context, p *Principal, scope string, asked *
 		if page.Next == "" {
 			return out, nil
 		}
-		next := &agent.ListScopes{Page: agent.Page{Prefix: asked.Prefix, After: page.Next, Limit: agent.ListLimitMax}}
-		answers, err := g.inner.Read(ctx, agent.Reads{Scope: scope, Stale: true, MinIndex: index, Reads: []agent.Read{next}})
+		next := *asked
+		next.After, next.Limit = page.Next, agent.ListLimitMax
+		answers, err := g.inner.Read(ctx, agent.Reads{Scope: scope, Stale: true, MinIndex: index, Reads: []agent.Read{&next}})
 		if err != nil {
 			return nil, err
 		}

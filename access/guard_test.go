@@ -261,28 +261,60 @@ func TestScopesAreListedOnlyIfTheyMayBeSeen(t *testing.T) {
 	}
 	g := access.NewGuard(s, live{})
 	for _, limit := range []uint64{0, 1, 4, 15, 1000} {
-		var got []string
-		page := agent.Page{Limit: limit}
-		for range 20 {
-			answers, err := g.Read(principal("", on("team-*", agent.VerbDecide)), agent.Reads{Reads: []agent.Read{&agent.ListScopes{Page: page}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			list := answers.Answers[0].Found.(*agent.ScopeList)
-			for _, s := range list.Items {
-				got = append(got, s.Name)
-			}
-			if page.After = list.Next; page.After == "" {
-				break
-			}
-			if !strings.HasPrefix(page.After, "team-") {
-				t.Fatalf("the next page begins after %q, which the caller may not see", page.After)
-			}
-		}
+		got := pagesOfScopes(t, g, on("team-*", agent.VerbDecide), agent.Page{Limit: limit})
 		if !slices.Equal(got, mine) {
 			t.Errorf("limit %d: %v", limit, got)
 		}
 	}
+}
+
+// Pages of a list in descending order continue below the last scope of the page before.
+func TestScopesThatMayBeSeenAreListedInEitherOrder(t *testing.T) {
+	s := memstore.New()
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		if _, err := s.Commit(t.Context(), agent.Commit{Scope: name, Ops: []agent.Op{&agent.PutValue{Key: "k"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := access.NewGuard(s, live{})
+	for _, c := range []struct {
+		sees  string
+		limit uint64
+	}{{"a b", 2}, {"a b", 1}, {"a e", 2}, {"a e", 1}, {"e", 1}, {"a", 1}, {"*", 1}, {"*", 2}, {"*", 5}, {"*", 0}} {
+		for _, order := range []agent.Order{agent.Ascending, agent.Descending} {
+			grant := agent.Grant{Scopes: strings.Fields(c.sees), Verbs: []agent.Verb{agent.VerbRead}}
+			want := strings.Fields(strings.ReplaceAll(c.sees, "*", "a b c d e"))
+			if order == agent.Descending {
+				slices.Reverse(want)
+			}
+			if got := pagesOfScopes(t, g, grant, agent.Page{Limit: c.limit, Order: order}); !slices.Equal(got, want) {
+				t.Errorf("%q in order %v with limit %d: %v, want %v", c.sees, order, c.limit, got, want)
+			}
+		}
+	}
+}
+
+// pagesOfScopes returns the scopes that a caller with a grant finds on a page and all that follow it.
+func pagesOfScopes(t *testing.T, g *access.Guard, grant agent.Grant, page agent.Page) (all []string) {
+	t.Helper()
+	for range 20 {
+		answers, err := g.Read(principal("", grant), agent.Reads{Reads: []agent.Read{&agent.ListScopes{Page: page}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := answers.Answers[0].Found.(*agent.ScopeList)
+		for _, s := range list.Items {
+			all = append(all, s.Name)
+		}
+		if page.After = list.Next; page.After == "" {
+			return all
+		}
+		if page.After != all[len(all)-1] {
+			t.Fatalf("the next page begins after %q, which the caller may not see", page.After)
+		}
+	}
+	t.Fatal("the pages do not end")
+	return nil
 }
 
 func TestATokenGrantsNoMoreThanItsCreatorHas(t *testing.T) {
