@@ -110,8 +110,12 @@ func (f *Follower) line() (Line, error) {
 		l, err := parse(bytes.TrimSuffix(raw, []byte{'\n'}))
 		return Line{l.rec, bytes.Clone(bytes.TrimSuffix(raw, []byte{'\n'}))}, err
 	}
+	if errors.Is(err, bufio.ErrBufferFull) { // a part of a line that no log writes
+		f.offset += int64(len(raw))
+		return Line{}, errNoLink
+	}
 	if !errors.Is(err, io.EOF) {
-		return Line{}, errors.Join(errNoLink, err)
+		return Line{}, err
 	}
 	if _, err := f.file.Seek(f.offset, io.SeekStart); err != nil {
 		return Line{}, err

@@ -67,16 +67,13 @@ func recentAudit(n *Node) func(before uint64, limit int) ([]agent.JSON, uint64, 
 		return nil
 	}
 	return func(before uint64, limit int) (records []agent.JSON, next uint64, err error) {
-		lines, err := audit.Recent(n.audit.dir, before, limit)
+		lines, next, err := audit.Recent(n.audit.dir, before, limit)
 		if err != nil {
 			return nil, 0, agent.Errorf(agent.CodeUnavailable, "the audit log of this node cannot be read: %v", err)
 		}
 		records = make([]agent.JSON, len(lines))
 		for i, line := range lines {
 			records[i] = line.Raw
-		}
-		if len(lines) == limit && lines[limit-1].Seq > 1 {
-			next = lines[limit-1].Seq
 		}
 		return records, next, nil
 	}
