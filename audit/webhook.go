@@ -33,6 +33,8 @@ type Webhook struct {
 	log  *Log
 	sent atomic.Uint64 // the seq of the last line that was acknowledged
 	skip atomic.Uint64
+
+	ahead error // the cursor was ahead of the log; nil if it was not
 }
 
 // WebhookOptions configure a Webhook.
@@ -40,7 +42,7 @@ type WebhookOptions struct {
 	URL       string
 	Secret    []byte            // signs requests, as requests to HTTP handlers are signed; nil means that they are not
 	Transport http.RoundTripper // nil means a transport like http.DefaultTransport
-	Failed    func(err error)   // is called after each failed request; nil means no calls
+	Failed    func(err error)   // is called by Run: after each failed request, and for what else is wrong; nil means no calls
 }
 
 const (
@@ -53,7 +55,9 @@ const (
 	cursorName      = "webhook"
 )
 
-// NewWebhook returns the webhook of a log. It continues after the last line that was acknowledged.
+// NewWebhook returns the webhook of a log. It continues after the last line that was acknowledged. If the
+// log does not have that line yet, its files were removed and its numbers began again: then the webhook
+// begins with the first line, and Run reports it.
 func NewWebhook(log *Log, o WebhookOptions) (*Webhook, error) {
 	if o.Failed == nil {
 		o.Failed = func(error) {}
@@ -69,6 +73,17 @@ func NewWebhook(log *Log, o WebhookOptions) (*Webhook, error) {
 	seq, err := strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("%s is damaged: remove it, and all lines are sent again", w.cursor())
+	}
+	if last := log.Stats().Last; seq > last {
+		w.ahead = fmt.Errorf("%s says that line %d was acknowledged, and the log ends with line %d: files of the log were removed. All lines that it has are sent", w.cursor(), seq, last)
+		segs, err := segments(log.o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		seq = 0
+		if len(segs) > 0 {
+			seq = segs[0] - 1
+		}
 	}
 	w.sent.Store(seq)
 	return w, nil
@@ -87,6 +102,9 @@ func (w *Webhook) Skipped() uint64 { return w.skip.Load() }
 
 // Run sends lines until ctx ends.
 func (w *Webhook) Run(ctx context.Context) {
+	if w.ahead != nil {
+		w.o.Failed(w.ahead)
+	}
 	from := NewFollower(w.log.o.Dir, w.sent.Load()+1)
 	defer from.Close() //nolint:errcheck // it was only read
 	for ctx.Err() == nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,6 +131,47 @@ func TestALineThatWasRemovedIsCountedAsSkipped(t *testing.T) {
 	s.end()
 	if w.Skipped() != first-1 || first == 1 {
 		t.Errorf("%d lines are skipped, and the log begins with %d", w.Skipped(), first)
+	}
+}
+
+// A log whose files were removed numbers its lines from 1 again. The cursor of the log before must not hide them.
+func TestAWebhookWhoseCursorIsAheadOfTheLogBeginsAgain(t *testing.T) {
+	secret := []byte("sixteen bytes or")
+	e := &endpoint{t: t, secret: secret}
+	server := httptest.NewServer(e)
+	defer server.Close()
+	dir := filepath.Join(t.TempDir(), "audit")
+	s := open(t, options(dir))
+	s.fill(10)
+	write(t, filepath.Join(dir, "webhook"), "100\n")
+	var failed atomic.Value
+	w, err := audit.NewWebhook(s.Log, audit.WebhookOptions{URL: server.URL, Secret: secret, Failed: func(err error) { failed.Store(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	for deadline := time.Now().Add(10 * time.Second); e.got() == "" || w.Undelivered() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no lines are delivered")
+		}
+	}
+	stop()
+	<-done
+	s.end()
+	want := ""
+	for _, path := range files(t, dir) {
+		want += read(t, path)
+	}
+	if got := e.got(); got != want || w.Skipped() != 0 {
+		t.Errorf("the endpoint has %d bytes of %d; %d lines are skipped", len(got), len(want), w.Skipped())
+	}
+	if err, _ := failed.Load().(error); err == nil || !strings.Contains(err.Error(), "100") {
+		t.Errorf("the report is %v", err)
+	}
+	if got, want := read(t, filepath.Join(dir, "webhook")), fmt.Sprintln(s.Stats().Last); got != want {
+		t.Errorf("the cursor is %q, want %q", got, want)
 	}
 }
 
