@@ -117,11 +117,23 @@ func (f *Follower) line() (Line, error) {
 	if !errors.Is(err, io.EOF) {
 		return Line{}, err
 	}
-	if _, err := f.file.Seek(f.offset, io.SeekStart); err != nil {
+	if err := f.refresh(); err != nil {
 		return Line{}, err
 	}
-	f.in.Reset(f.file)
 	return Line{}, io.EOF
+}
+
+// refresh makes the next line be read from the file, and not from bytes that were read before. A write that
+// failed may have left those, and the next write replaces them.
+func (f *Follower) refresh() error {
+	if f.file == nil {
+		return nil
+	}
+	if _, err := f.file.Seek(f.offset, io.SeekStart); err != nil {
+		return err
+	}
+	f.in.Reset(f.file)
+	return nil
 }
 
 // later reports whether the log continues in a later file.

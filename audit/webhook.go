@@ -136,6 +136,10 @@ func (w *Webhook) Run(ctx context.Context) {
 // collect returns the next lines, up to the line last; nil if there are none. It skips lines that it
 // cannot read.
 func (w *Webhook) collect(from *Follower, last uint64) (body []byte, first, through uint64) {
+	if err := from.refresh(); err != nil {
+		w.o.Failed(fmt.Errorf("read the audit log: %w", err))
+		return nil, 0, 0
+	}
 	var all bytes.Buffer
 	for lines := 0; lines < webhookLinesMax && all.Len() < webhookBytesMax && from.next <= last; lines++ {
 		line, err := from.Next()

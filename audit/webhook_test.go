@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -172,6 +173,58 @@ func TestAWebhookWhoseCursorIsAheadOfTheLogBeginsAgain(t *testing.T) {
 	}
 	if got, want := read(t, filepath.Join(dir, "webhook")), fmt.Sprintln(s.Stats().Last); got != want {
 		t.Errorf("the cursor is %q, want %q", got, want)
+	}
+}
+
+// A write that fails may leave a part of a line, which the next write replaces. The webhook must not send it.
+func TestAWebhookSendsNothingOfAWriteThatFailed(t *testing.T) {
+	var full atomic.Bool
+	o := options(filepath.Join(t.TempDir(), "audit"))
+	o.SetFault(func() error {
+		if full.Load() {
+			return errors.New("no space left on device")
+		}
+		return nil
+	})
+	l, err := audit.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close(t.Context(), false) //nolint:errcheck // nothing waits for it
+	step := func(fails bool, detail string) {
+		full.Store(fails)
+		l.WriteUnsynced(audit.Record{Kind: audit.KindDenial, Detail: detail})
+		if err := l.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(false, "first")
+	step(true, "lost")
+	secret := []byte("sixteen bytes or")
+	e := &endpoint{t: t, secret: secret}
+	server := httptest.NewServer(e)
+	defer server.Close()
+	w, err := audit.NewWebhook(l, audit.WebhookOptions{URL: server.URL, Secret: secret, Failed: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	delivered := func() {
+		for deadline := time.Now().Add(10 * time.Second); w.Undelivered() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d lines are not delivered", w.Undelivered())
+			}
+		}
+	}
+	delivered()
+	step(false, "second")
+	delivered()
+	stop()
+	<-done
+	if got, want := e.got(), read(t, files(t, o.Dir)[0]); got != want || w.Skipped() != 0 {
+		t.Errorf("the endpoint has\n%sand the log\n%s%d lines are skipped", got, want, w.Skipped())
 	}
 }
 
