@@ -40,7 +40,7 @@ type Node struct {
 	Dev         bool          `yaml:"dev"`          // one node that founds its own cluster
 	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all data is lost when it stops
 	Insecure    bool          `yaml:"insecure"`     // may listen on other addresses than loopback without TLS, and asks for no credentials unless auth.mode says otherwise
-	StopTimeout time.Duration `yaml:"stop_timeout"` // longest duration of an orderly stop
+	StopTimeout time.Duration `yaml:"stop_timeout"` // longest duration of an orderly stop; open calls have at most half of it, so that a leader can hand over leadership
 }
 
 // Listen is one address that the node serves on.

@@ -124,20 +124,16 @@ func (n *Node) quitInstances(ctx context.Context) {
 	if n.instanceHost == nil || n.instanceHost.end == nil {
 		return
 	}
-	half := ctx
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		half, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
-		defer cancel()
-	}
-	if err := n.instanceHost.host.Shutdown(half); err != nil {
+	first, cancel := half(ctx)
+	defer cancel()
+	if err := n.instanceHost.host.Shutdown(first); err != nil {
 		n.logger.Warn("not every instance was stored before this node stopped", "error", err)
 	}
 	n.group.Partitions().EndLease(ctx) // has its own timeout, which the first half of the shutdown must not use up
 	n.instanceHost.end()
 	select {
 	case <-n.instanceHost.ended:
-	case <-half.Done(): // a handler hangs; it ends with the process
+	case <-first.Done(): // a handler hangs; it ends with the process
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -123,34 +124,20 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 	parts.Go(func() error { return n.tellHealth(life) })
 }
 
-// close stops and closes what has been opened, in reverse order.
+// close stops and closes what has been opened, in reverse order. Each step before the group's takes
+// at most half of the remaining time, so that the group can hand over leadership.
 func (n *Node) close(ctx context.Context) error {
 	close(n.stopping) // readiness fails first, so that load balancers use other nodes
 	n.quitInstances(ctx)
-	var errs []error
-	if n.http != nil { // open calls finish while the group still serves them
-		errs = append(errs, ignoreDeadline(n.http.Shutdown(ctx)))
-		errs = append(errs, ignoreDeadline(n.http.Close()))
-	}
-	if n.grpc != nil {
-		errs = append(errs, ignoreDeadline(n.grpc.Shutdown(ctx)))
-	}
-	if n.redis != nil {
-		errs = append(errs, ignoreDeadline(n.redis.Shutdown(ctx)))
-	}
-	for _, l := range []net.Listener{n.httpListener, n.grpcListener, n.redisListener} {
-		if l != nil {
-			_ = l.Close() // its server has, unless it never served
-		}
-	}
-	if n.audit != nil { // no call is left that it records
-		errs = append(errs, n.audit.close(ctx))
+	errs := []error{inHalf(ctx, n.quitServers)} // open calls finish while the group still serves them
+	if n.audit != nil {                         // no call is left that it records
+		errs = append(errs, inHalf(ctx, n.audit.close))
 	}
 	if n.router != nil { // refuses calls that wait for a leader
 		n.router.Close()
 	}
 	if n.gossip != nil { // leaves gossip while the node still answers
-		errs = append(errs, n.quitGossip(ctx))
+		errs = append(errs, inHalf(ctx, n.quitGossip))
 	}
 	if n.group != nil { // transfers leadership, stops Raft, closes the log
 		errs = append(errs, ignoreDeadline(n.group.Shutdown(ctx)))
@@ -167,6 +154,45 @@ func (n *Node) close(ctx context.Context) error {
 	}
 	closeSpans(n)
 	return errors.Join(errs...)
+}
+
+// quitServers stops the servers at the same time: they refuse new calls, and open calls may finish
+// until ctx ends.
+func (n *Node) quitServers(ctx context.Context) error {
+	var overHTTP, overGRPC, overRedis error
+	var stopping sync.WaitGroup
+	if n.http != nil {
+		stopping.Go(func() { overHTTP = errors.Join(ignoreDeadline(n.http.Shutdown(ctx)), ignoreDeadline(n.http.Close())) })
+	}
+	if n.grpc != nil {
+		stopping.Go(func() { overGRPC = ignoreDeadline(n.grpc.Shutdown(ctx)) })
+	}
+	if n.redis != nil {
+		stopping.Go(func() { overRedis = ignoreDeadline(n.redis.Shutdown(ctx)) })
+	}
+	stopping.Wait()
+	for _, l := range []net.Listener{n.httpListener, n.grpcListener, n.redisListener} {
+		if l != nil {
+			_ = l.Close() // its server has, unless it never served
+		}
+	}
+	return errors.Join(overHTTP, overGRPC, overRedis)
+}
+
+// inHalf runs a step of the stop with half of the remaining time of ctx.
+func inHalf(ctx context.Context, step func(context.Context) error) error {
+	ctx, cancel := half(ctx)
+	defer cancel()
+	return step(ctx)
+}
+
+// half returns a context that ends after half of the remaining time of ctx.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // ignoreDeadline ignores that a part was stopped at the deadline: its open calls are refused or
