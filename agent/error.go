@@ -82,8 +82,8 @@ type Error struct {
 	State        string // of sessions and reviews: their current status
 }
 
-// ReasonUnreachable is the Reason of CodeUnavailable if the owner of an instance could
-// not be reached.
+// ReasonUnreachable is the Reason if the owner of an instance could not be reached:
+// with CodeUnavailable the call was not handled, and with CodeUnknown it may have been.
 const ReasonUnreachable = "unreachable"
 
 // Errorf returns an error of a code that is about no single op. The format is that of fmt.Sprintf.

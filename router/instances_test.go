@@ -210,7 +210,7 @@ func (h *hung) Signal(ctx context.Context, _ agent.InstanceRef, _ agent.Signal) 
 func (h *hung) Attach(ctx context.Context, _ agent.InstanceRef, _ agent.Attach) (agent.Attached, error) {
 	h.took++
 	<-ctx.Done()
-	return agent.Attached{}, agent.Errorf(agent.CodeUnavailable, "the call ended: %v", ctx.Err())
+	return agent.Attached{}, agent.Errorf(agent.CodeUnknown, "the call ended: %v", ctx.Err())
 }
 
 // An owner that hangs delays its callers by the rest of its lease, not by all of their time.

@@ -29,9 +29,10 @@ var (
 
 // route makes a call at the owner of the instance, which may change meanwhile. An attempt ends when
 // the owner of the partition changes: the old owner's lease has ended, so its answer must not be
-// used, and the next owner can answer. An attempt also ends when its node answers no pings; the
-// next attempt goes through another node, which may reach the owner. If the call may have been
-// handled, route repeats it only if it is repeatable, and returns CodeUnknown otherwise.
+// used, and the next owner can answer. An attempt also ends when its node answers no pings, or when
+// the connection breaks; the next attempt goes through another node, which may reach the owner. If
+// the call may have been handled, route repeats it only if it is repeatable, and returns CodeUnknown
+// otherwise.
 func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may repeat, call func(context.Context, agent.Instances) (T, error)) (T, error) {
 	var none T
 	if err := ref.Validate(); err != nil {
@@ -52,9 +53,8 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 				return answer, nil
 			}
 		}
-		if errors.Is(err, errMoved) || errors.Is(err, errSilent) {
-			open = agent.Errorf(agent.CodeUnknown, "the owner did not answer, and %v: the call may have been handled", err)
-			if !may {
+		if unknown := undecided(err); unknown != nil {
+			if open = unknown; !may {
 				return none, open
 			}
 		}
@@ -67,7 +67,7 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 			continue
 		case errors.Is(err, errSilent):
 			return none, open
-		case !moving(err):
+		case !moving(err) && !lost(err):
 			return none, after(open, err)
 		case unreachable(err):
 			failed++
@@ -130,16 +130,31 @@ func (r *Instances) untilMoved(ctx context.Context, owning layout.Partition, end
 	}
 }
 
-// unreachable reports whether no connection to the owner could be made.
+// unreachable reports whether the owner was not reached, or its answer was lost.
 func unreachable(err error) bool {
 	var e *agent.Error
 	return errors.As(err, &e) && e.Reason == agent.ReasonUnreachable
 }
 
+// lost reports whether the call was sent and its answer was lost: it may have been handled.
+func lost(err error) bool { return unreachable(err) && agent.CodeOf(err) == agent.CodeUnknown }
+
+// undecided returns the error of an attempt that may have been handled, and nil for all others.
+func undecided(err error) error {
+	switch {
+	case lost(err):
+		return err
+	case errors.Is(err, errMoved), errors.Is(err, errSilent):
+		return agent.Errorf(agent.CodeUnknown, "the owner did not answer, and %v: the call may have been handled", err)
+	default:
+		return nil
+	}
+}
+
 // after returns the error of a call: a refusal is only about its own attempt, and an earlier one
 // may have been handled.
 func after(open, last error) error {
-	if open == nil {
+	if open == nil || lost(last) {
 		return last
 	}
 	return agent.Errorf(agent.CodeUnknown, "%v; then: %v", open, last)

@@ -20,17 +20,18 @@ type Remote struct {
 	Fail func(err error, change bool) error
 }
 
-// Values of change. Calls that can be repeated with the same result change nothing.
+// Values of change. A call that can be repeated changes something, too: without an
+// answer it may have been applied.
 const (
-	again = false
-	once  = true
+	reads   = false
+	changes = true
 )
 
 // Start implements agent.Instances.
 func (r Remote) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
 	i, err := r.API.Start(ctx, &apipb.StartRequest{Ref: RefToProto(ref), InitialState: start.InitialState})
 	if err != nil {
-		return agent.Instance{}, r.Fail(err, again)
+		return agent.Instance{}, r.Fail(err, changes)
 	}
 	return InstanceFromProto(i), nil
 }
@@ -39,7 +40,7 @@ func (r Remote) Start(ctx context.Context, ref agent.InstanceRef, start agent.St
 func (r Remote) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
 	i, err := r.API.Lookup(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
 	if err != nil {
-		return agent.Instance{}, r.Fail(err, again)
+		return agent.Instance{}, r.Fail(err, reads)
 	}
 	return InstanceFromProto(i), nil
 }
@@ -47,13 +48,13 @@ func (r Remote) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instan
 // Stop implements agent.Instances.
 func (r Remote) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	_, err := r.API.Stop(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
-	return r.failed(err, once)
+	return r.failed(err)
 }
 
 // Hibernate implements agent.Instances.
 func (r Remote) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 	_, err := r.API.Hibernate(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
-	return r.failed(err, once)
+	return r.failed(err)
 }
 
 // Attach implements agent.Instances. Callers must not retry an attachment without a
@@ -61,7 +62,7 @@ func (r Remote) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 func (r Remote) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
 	a, err := r.API.Attach(ctx, AttachToProto(ref, attach))
 	if err != nil {
-		return agent.Attached{}, r.Fail(err, attach.Attachment == "")
+		return agent.Attached{}, r.Fail(err, changes)
 	}
 	return agent.Attached{Instance: InstanceFromProto(a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}, nil
 }
@@ -69,20 +70,20 @@ func (r Remote) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.
 // Detach implements agent.Instances.
 func (r Remote) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
 	_, err := r.API.Detach(ctx, &apipb.AttachmentRequest{Ref: RefToProto(ref), Attachment: attachment})
-	return r.failed(err, again)
+	return r.failed(err)
 }
 
 // Touch implements agent.Instances.
 func (r Remote) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
 	_, err := r.API.Touch(ctx, &apipb.AttachmentRequest{Ref: RefToProto(ref), Attachment: attachment})
-	return r.failed(err, again)
+	return r.failed(err)
 }
 
 // Signal implements agent.Instances.
 func (r Remote) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
 	reply, err := r.API.Signal(ctx, SignalToProto(ref, signal))
 	if err != nil {
-		return agent.Reply{}, r.Fail(err, once)
+		return agent.Reply{}, r.Fail(err, changes)
 	}
 	return SignalReplyFromProto(reply), nil
 }
@@ -91,7 +92,7 @@ func (r Remote) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.
 func (r Remote) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
 	s, err := r.API.Stats(ctx, &apipb.ManagerStatsRequest{Scope: scope, Manager: manager})
 	if err != nil {
-		return agent.ManagerStats{}, r.Fail(err, again)
+		return agent.ManagerStats{}, r.Fail(err, reads)
 	}
 	return ManagerStatsFromProto(s), nil
 }
@@ -113,14 +114,15 @@ func (r Remote) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agen
 		case errors.Is(err, io.EOF):
 			yield(agent.InstanceEvent{}, agent.Errorf(agent.CodeUnavailable, "the watch ended early"))
 		default:
-			yield(agent.InstanceEvent{}, r.Fail(err, again))
+			yield(agent.InstanceEvent{}, r.Fail(err, reads))
 		}
 	}
 }
 
-func (r Remote) failed(err error, change bool) error {
+// failed returns the error of a call that changes something; nil if err is nil.
+func (r Remote) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return r.Fail(err, change)
+	return r.Fail(err, changes)
 }

@@ -7,19 +7,14 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
-	"dormouse/api/convert"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/keys"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/transport"
-	apipb "dormouse/proto/api"
 )
 
 // proved gives each connection to a server the same identity.
@@ -139,42 +134,5 @@ func TestAnAnswerIsASignOfLife(t *testing.T) {
 	host := poolOf(t, caller, func(*grpc.Server) {})
 	if err := host.Ping(t.Context(), "h1"); err != nil {
 		t.Errorf("a host: %v", err)
-	}
-}
-
-// relays is a server of instances that notes whether a call was to be relayed.
-type relays struct {
-	apipb.UnimplementedInstancesServer
-	relayed chan bool
-}
-
-func (r relays) Signal(ctx context.Context, _ *apipb.SignalRequest) (*apipb.SignalReply, error) {
-	md, _ := metadata.FromIncomingContext(ctx)
-	r.relayed <- len(md.Get(convert.RelayHeader)) > 0
-	return nil, status.Error(codes.Unavailable, "gone")
-}
-
-// A call that an owner has received may have been handled. A call that was not sent was not.
-func TestACallOnAnInstanceSaysWhetherItMayHaveBeenHandled(t *testing.T) {
-	r := relays{relayed: make(chan bool, 1)}
-	caller := transport.Identity{Role: keys.Host, ClusterID: "c", Node: "h1"}
-	pool := poolOf(t, caller, func(s *grpc.Server) { apipb.RegisterInstancesServer(s, r) })
-	ref := agent.InstanceRef{Scope: "s", Manager: "m", Key: "k"}
-	for relayed, to := range map[bool]agent.Instances{false: pool.Instances("n1"), true: pool.Relay("n1")} {
-		_, err := to.Signal(t.Context(), ref, agent.Signal{Type: "t"})
-		if got := <-r.relayed; got != relayed || agent.CodeOf(err) != agent.CodeUnknown {
-			t.Errorf("relayed: %t, want %t; %v", got, relayed, err)
-		}
-	}
-	read := instanceError(status.Error(codes.Unavailable, "gone"), false)
-	pool.Close()
-	_, unsent := pool.Instances("n1").Signal(t.Context(), ref, agent.Signal{Type: "t"})
-	for what, err := range map[string]error{"a read": read, "a call that was not sent": unsent} {
-		if agent.CodeOf(err) != agent.CodeUnavailable {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	if e := unreachable("gone"); e.Reason != agent.ReasonUnreachable {
-		t.Errorf("%+v", e)
 	}
 }

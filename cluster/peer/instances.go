@@ -19,8 +19,8 @@ import (
 )
 
 // Instances implements router.InstancePeers: the instances that the node at addr
-// owns. A call that fails after it was sent has code unknown, unless it can be
-// repeated.
+// owns. A call without an answer has the reason unreachable. Its code is unknown if
+// it was sent and changes something, and unavailable otherwise.
 func (p *Pool) Instances(addr string) agent.Instances {
 	return convert.Remote{API: apipb.NewInstancesClient(connected{pool: p, addr: addr}), Fail: instanceError}
 }
@@ -84,7 +84,7 @@ func (c connected) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 func (c connected) ready(ctx context.Context) (*link, error) {
 	l, err := c.pool.link(c.addr)
 	if err == nil && !ready(ctx, l.conn, c.pool.Connect) {
-		err = unreachable("no connection to the peer %s", c.addr)
+		err = unreachable(agent.CodeUnavailable, "no connection to the peer %s", c.addr)
 	}
 	return l, err
 }
@@ -120,15 +120,15 @@ func instanceError(err error, change bool) error {
 		}
 	}
 	if change {
-		return agent.Errorf(agent.CodeUnknown, "the owner did not answer; the call may have been handled: %s", s.Message())
+		return unreachable(agent.CodeUnknown, "the owner did not answer; the call may have been handled: %s", s.Message())
 	}
-	return unreachable("the owner did not answer: %s", s.Message())
+	return unreachable(agent.CodeUnavailable, "the owner did not answer: %s", s.Message())
 }
 
-// unreachable returns an error with CodeUnavailable and the reason that makes a
-// router send the call through another node.
-func unreachable(format string, args ...any) *agent.Error {
-	err := agent.Errorf(agent.CodeUnavailable, format, args...)
+// unreachable returns an error with the reason that makes a router send the call
+// through another node, if the call may be repeated.
+func unreachable(code agent.Code, format string, args ...any) *agent.Error {
+	err := agent.Errorf(code, format, args...)
 	err.Reason = agent.ReasonUnreachable
 	return err
 }
