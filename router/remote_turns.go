@@ -63,10 +63,8 @@ func (r *RemoteTurns) Handle(ctx context.Context, e layout.RemoteTurn) (layout.R
 		}
 		last = err
 	}
-	err := agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, handled the turn: %v",
+	return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, handled the turn: %v",
 		len(all), e.Handler, e.Manager, e.Version, last)
-	err.Reason = "not_registered"
-	return layout.RemoteTurnResult{}, err
 }
 
 // candidates returns the processes that can handle a remote turn, in the order

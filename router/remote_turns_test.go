@@ -119,6 +119,24 @@ func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
 	}
 }
 
+// The reason not_registered means that no process has the handler, not that those with it fail for the
+// moment.
+func TestARemoteTurnThatFailsEverywhereIsNotCalledUnregistered(t *testing.T) {
+	r := newRemoteProcesses("h1:f@1", "h2:f@1")
+	fails := func(context.Context) (layout.RemoteTurnResult, error) {
+		return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "it is stopping")
+	}
+	r.play["h1"], r.play["h2"] = fails, fails
+	remote := router.NewRemoteTurns("me", r, r)
+	for handler, want := range map[string]string{"f": "", "g": "not_registered"} {
+		var e *agent.Error
+		_, err := remote.Handle(t.Context(), remoteTurnFor("k", handler, 1))
+		if !errors.As(err, &e) || e.Code != agent.CodeUnavailable || e.Reason != want {
+			t.Errorf("handler %s: %+v, want the reason %q", handler, err, want)
+		}
+	}
+}
+
 // The remote turns of each partition go to one process, and to the next one if
 // that does not answer. An answer is final.
 func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
