@@ -39,6 +39,9 @@ type scopesCollector struct {
 	shown  []agent.Scope // the scopes with a label; guarded by mu
 	others agent.Scope   // the sum of the rest; guarded by mu
 	readAt time.Time     // guarded by mu
+
+	last    map[string]tenant.Counts // :: scope → its counts at the last collection; guarded by mu
+	labeled tenant.Counts            // what was counted while its scope had a label; guarded by mu
 }
 
 // scopeGauge is a metric of what scopes hold.
@@ -78,6 +81,8 @@ func (c *scopesCollector) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector. If the state cannot be read, it shows the last reading.
+// A request counts for the label that its scope has at the next collection. So the counters of
+// otherScopes do not fall when a scope gets a label of its own.
 func (c *scopesCollector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,26 +94,37 @@ func (c *scopesCollector) Collect(out chan<- prometheus.Metric) {
 	show := func(kind prometheus.ValueType, desc *prometheus.Desc, scope string, n uint64) {
 		out <- prometheus.MustNewConstMetric(desc, kind, float64(n), scope)
 	}
-	kept, rest := c.limiter.Counts()
+	counts, all := c.limiter.Counts()
+	for _, n := range counts {
+		all.Requests += n.Requests
+		all.Refused += n.Refused
+	}
 	for i := range c.shown {
 		s := &c.shown[i]
 		for _, g := range c.usage {
 			show(prometheus.GaugeValue, g.desc, s.Name, *g.of(s))
 		}
-		show(prometheus.CounterValue, c.served, s.Name, kept[s.Name].Requests)
-		show(prometheus.CounterValue, c.refused, s.Name, kept[s.Name].Refused)
+		n, last := counts[s.Name], c.last[s.Name]
+		show(prometheus.CounterValue, c.served, s.Name, n.Requests)
+		show(prometheus.CounterValue, c.refused, s.Name, n.Refused)
 		show(prometheus.GaugeValue, c.watches, s.Name, c.limiter.Watches(s.Name))
-		delete(kept, s.Name)
+		c.labeled.Requests += increase(last.Requests, n.Requests)
+		c.labeled.Refused += increase(last.Refused, n.Refused)
 	}
-	for _, n := range kept {
-		rest.Requests += n.Requests
-		rest.Refused += n.Refused
-	}
+	c.last = counts
 	for _, g := range c.usage {
 		show(prometheus.GaugeValue, g.desc, otherScopes, *g.of(&c.others))
 	}
-	show(prometheus.CounterValue, c.served, otherScopes, rest.Requests)
-	show(prometheus.CounterValue, c.refused, otherScopes, rest.Refused)
+	show(prometheus.CounterValue, c.served, otherScopes, all.Requests-c.labeled.Requests)
+	show(prometheus.CounterValue, c.refused, otherScopes, all.Refused-c.labeled.Refused)
+}
+
+// increase returns by how much a counter has grown. A counter that is lower began again at zero.
+func increase(last, now uint64) uint64 {
+	if now < last {
+		return now
+	}
+	return now - last
 }
 
 // read reads the scopes: those with the most bytes, and the sum of the others.

@@ -72,3 +72,45 @@ func TestMetricsOfScopesAreBoundedSim(t *testing.T) {
 		}
 	})
 }
+
+// The request counter of the scopes without a label does not fall when one of them gets a label, or
+// loses it: Prometheus takes a counter that falls for a restart.
+func TestTheCounterOfOtherScopesDoesNotFallSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 1)
+		c := w.dialWith(t, "", true, "n1")
+		put := func(scope string, bytes int) {
+			t.Helper()
+			ops := []agent.Op{&agent.PutValue{Key: "k", Bytes: make([]byte, bytes)}}
+			if _, err := c.Commit(t.Context(), agent.Commit{Scope: scope, Ops: ops}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 21 {
+			put(fmt.Sprintf("s%02d", i), 1000+i)
+		}
+		put("s00", 1000)
+		put("s00", 1000)
+		expect := func(when string, want map[string]float64) {
+			t.Helper()
+			time.Sleep(time.Minute) // so that the scopes are read again
+			got, err := w.awake["n1"].ScopeMetrics()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for scope, n := range want {
+				if got["dormouse_scope_requests_total "+scope] != n {
+					t.Errorf("%s, scope %s has %v requests, want %v", when, scope, got["dormouse_scope_requests_total "+scope], n)
+				}
+			}
+		}
+		expect("at first", map[string]float64{"s00": 0, "s01": 1, "other": 3})
+		put("s00", 5000) // the largest
+		expect("when s00 has a label", map[string]float64{"s00": 4, "s01": 0, "other": 3})
+		put("s01", 1001)
+		expect("when s01 has none", map[string]float64{"s00": 4, "s01": 0, "other": 4})
+		put("s01", 6000)
+		expect("when s01 has a label again", map[string]float64{"s00": 4, "s01": 3, "other": 4})
+	})
+}
