@@ -60,10 +60,16 @@ func (k *kit) serve() func() net.Conn {
 	}
 }
 
-// exchange sends a raw request and reads the answer.
+// exchange sends a request, with a line feed at the end of each line, and reads the answer.
 func exchange(t *testing.T, conn net.Conn, in *bufio.Reader, request string) (status int, body string) {
 	t.Helper()
-	if _, err := io.WriteString(conn, strings.ReplaceAll(request, "\n", "\r\n")); err != nil {
+	return exchangeRaw(t, conn, in, strings.ReplaceAll(request, "\n", "\r\n"))
+}
+
+// exchangeRaw sends a request as it is and reads the answer.
+func exchangeRaw(t *testing.T, conn net.Conn, in *bufio.Reader, request string) (status int, body string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatalf("send %q: %v", request, err)
 	}
 	method, _, _ := strings.Cut(request, " ")
@@ -90,18 +96,29 @@ func takesLong(ctx context.Context) error {
 }
 
 // The read deadline of a body must be cleared: during the call, net/http would take it for a
-// disconnect.
+// disconnect. A content coding is still decoded after its last byte has arrived.
 func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := newKit(t)
-		k.fake.onCommit = takesLong
-		conn := k.serve()()
-		status, body := exchange(t, conn, bufio.NewReader(conn),
-			"PUT /v1/checkpoints/a HTTP/1.1\nHost: x\nDormouse-Timeout-Ms: 240000\nContent-Type: application/json\nContent-Length: 12\n\n{\"state\":{}}")
-		if status != 201 {
-			t.Errorf("%d %s", status, body)
-		}
-	})
+	long := `{"state":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`
+	for name, c := range map[string]struct{ body, coding string }{
+		"small": {`{"state":{}}`, ""}, "plain": {long, ""}, "gzip": {zipped(t, long), "gzip"}, "zstd": {zstded(t, long), "zstd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKit(t)
+				k.fake.onCommit = takesLong
+				conn := k.serve()()
+				coding := ""
+				if c.coding != "" {
+					coding = "Content-Encoding: " + c.coding + "\r\n"
+				}
+				head := fmt.Sprintf("PUT /v1/checkpoints/a HTTP/1.1\r\nHost: x\r\nDormouse-Timeout-Ms: 240000\r\nContent-Type: application/json\r\n"+
+					"%sContent-Length: %d\r\n\r\n", coding, len(c.body))
+				if status, body := exchangeRaw(t, conn, bufio.NewReader(conn), head+c.body); status != 201 {
+					t.Errorf("%d %s", status, body)
+				}
+			})
+		})
+	}
 }
 
 // TestARefusalWaitsForItsBody sends bodies that no call reads whole, and then reads the answer, on one connection: the

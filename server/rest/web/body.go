@@ -34,7 +34,7 @@ func (c *Request) ReadBody(limit int64) ([]byte, error) {
 	// The bytes that arrive and those that come out of the coding have the same limit.
 	var body []byte
 	var err error
-	if arriving := http.MaxBytesReader(c.Writer, c.HTTP.Body, limit); coding == "" {
+	if arriving := (&arrivingBody{from: http.MaxBytesReader(c.Writer, c.HTTP.Body, limit), to: c.Writer}); coding == "" {
 		body, err = c.receive(arriving, size)
 	} else {
 		body, err = c.receiveCoded(arriving, coding, limit)
@@ -84,8 +84,25 @@ func (c *Request) receive(from io.Reader, size int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
-		c.Writer.expectMore(int64(len(body)))
 	}
+}
+
+// arrivingBody reads the body as the client sends it. Each read extends the deadline of the body, except the one that
+// finds its end: net/http then clears the deadline and waits for a disconnect, and would take a new deadline for one. A
+// decoder of a content coding returns bytes after that, so what it returns must not extend the deadline.
+type arrivingBody struct {
+	from io.Reader
+	to   *Writer
+	read int64 // bytes
+}
+
+// Read implements io.Reader.
+func (b *arrivingBody) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.read += int64(n); err == nil {
+		b.to.expectMore(b.read)
+	}
+	return n, err
 }
 
 // decodeBody reads a JSON body into B; nil if there is none.
