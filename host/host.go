@@ -213,29 +213,38 @@ func (h *Host) Addr() string { return h.transport.Addr() }
 // instances, gives up its partitions and leaves. The error says why the cluster
 // refused the host, or what failed. Call it once.
 func (h *Host) Run(ctx context.Context) error {
-	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
-	runCtx, stop := context.WithCancel(failed)
+	return h.run(ctx, h.transport.Run, h.serve, h.followTable, h.keepLease, h.instances.Run)
+}
+
+// run runs the parts of the host until ctx ends or a part fails, and then stops
+// them in order. A part that fails does not end the others: the instances must
+// be stored first.
+func (h *Host) run(ctx context.Context, parts ...func(context.Context) error) error {
+	running, failed := errgroup.WithContext(context.WithoutCancel(ctx))
+	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	parts.Go(func() error { return h.transport.Run(runCtx) })
-	parts.Go(func() error {
-		err := h.server.Serve(h.transport.Listener())
-		if errors.Is(err, rpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
-			return nil
-		}
-		return err
-	})
-	parts.Go(func() error { return h.followTable(runCtx) })
-	parts.Go(func() error { return h.keepLease(runCtx) })
-	parts.Go(func() error { return h.instances.Run(runCtx) })
+	for _, part := range parts {
+		running.Go(func() error { return part(runCtx) })
+	}
 	select {
 	case <-ctx.Done():
 	case <-failed.Done():
 	}
-	h.hibernate(failed)
+	h.hibernate(context.WithoutCancel(ctx))
 	h.endLease()
 	stop()
 	h.close()
-	return parts.Wait()
+	return running.Wait()
+}
+
+// serve serves nodes and other hosts until the transport is closed or the server
+// is stopped.
+func (h *Host) serve(context.Context) error {
+	err := h.server.Serve(h.transport.Listener())
+	if errors.Is(err, rpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // hibernate stores the awake instances, within hibernateTimeout.
