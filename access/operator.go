@@ -31,6 +31,9 @@ func may(ctx context.Context, n need, scope string) error {
 	return nil
 }
 
+// MaySeeCluster reports whether the principal in ctx may read the status of the cluster.
+func MaySeeCluster(ctx context.Context) bool { return may(ctx, toSeeCluster, "") == nil }
+
 // Status implements layout.Operator.
 func (o operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	if err := may(ctx, toSeeCluster, ""); err != nil {

@@ -57,7 +57,7 @@ func (n *Node) openServers() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: instances, Auth: auth, Audit: auditor, Owner: n.instanceHost.router.Elsewhere}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: instances, Auth: auth, Audit: auditor, Status: n.operator.Status, Owner: n.instanceHost.router.Elsewhere}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}

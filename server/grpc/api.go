@@ -26,7 +26,8 @@ type api struct {
 	trusted   bool            // commits were validated by the peer that sends them
 	timeout   time.Duration   // of a call without its own timeout
 
-	others func() metadata.MD // the addresses of the other members; read once, when the first stream ends
+	others         func() metadata.MD // the addresses of the other members; read once, when the first stream ends
+	authenticating bool               // calls have principals
 
 	bytes            *budget.Pool // of all calls in flight; nil has no bound
 	inFlightMax      int64        // of one Exchange stream
@@ -76,15 +77,15 @@ func once(ask func() metadata.MD) func() metadata.MD {
 // othersMax bounds the time in which a stopping node reads the other members.
 const othersMax = 500 * time.Millisecond
 
-// otherMembers returns the addresses of the other members.
-func otherMembers(operator layout.Operator) metadata.MD {
+// otherMembers returns the addresses of the other members, from the status that read returns.
+func otherMembers(read func(context.Context) (layout.ClusterStatus, error)) metadata.MD {
 	md := metadata.MD{}
-	if operator == nil {
+	if read == nil {
 		return md
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), othersMax)
 	defer cancel()
-	status, err := operator.Status(ctx)
+	status, err := read(ctx)
 	if err != nil {
 		return md
 	}

@@ -157,8 +157,8 @@ func listenerOf(conn *rpc.ClientConn) *bufconn.Listener {
 	return l.(*bufconn.Listener) //nolint:forcetypeassert // see dial
 }
 
-// opener opens an Exchange stream to the server behind a connection of dial.
-type opener func(*testing.T, *rpc.ClientConn) apipb.Store_ExchangeClient
+// opener opens an Exchange stream to the server behind a connection of dial, with metadata in pairs.
+type opener func(t *testing.T, conn *rpc.ClientConn, pairs ...string) apipb.Store_ExchangeClient
 
 // onBoth runs a test in virtual time over gRPC and over frames.
 func onBoth(t *testing.T, test func(t *testing.T, exchange opener)) {
@@ -170,9 +170,9 @@ func onBoth(t *testing.T, test func(t *testing.T, exchange opener)) {
 	}
 }
 
-func framedExchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {
+func framedExchange(t *testing.T, conn *rpc.ClientConn, pairs ...string) apipb.Store_ExchangeClient {
 	t.Helper()
-	return framesWith(t, conn, nil)
+	return framesWith(t, conn, metadata.Pairs(pairs...))
 }
 
 // framesWith opens an Exchange stream over frames with metadata.
@@ -191,9 +191,9 @@ func framesWith(t *testing.T, conn *rpc.ClientConn, md metadata.MD) apipb.Store_
 	return &rpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: s}
 }
 
-func exchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {
+func exchange(t *testing.T, conn *rpc.ClientConn, pairs ...string) apipb.Store_ExchangeClient {
 	t.Helper()
-	s, err := apipb.NewStoreClient(conn).Exchange(t.Context())
+	s, err := apipb.NewStoreClient(conn).Exchange(metadata.AppendToOutgoingContext(t.Context(), pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,14 @@ package grpc_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	rpc "google.golang.org/grpc"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
@@ -162,4 +164,52 @@ func TestAStoppingNodeNamesTheOtherMembers(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// refusals counts the calls of Status that its operator refuses: a node records each in the audit log.
+type refusals struct {
+	layout.Operator
+
+	n atomic.Int64
+}
+
+func (r *refusals) Status(ctx context.Context) (layout.ClusterStatus, error) {
+	status, err := r.Operator.Status(ctx)
+	if err != nil {
+		r.n.Add(1)
+	}
+	return status, err
+}
+
+// A node that asks for tokens names the other members too, but only to callers that may see the cluster. It refuses
+// nothing to itself.
+func TestAStoppingNodeNamesTheOtherMembersOnlyToThoseThatMaySeeThem(t *testing.T) {
+	for verb, want := range map[agent.Verb][]string{agent.VerbClusterRead: {"n2:1"}, agent.VerbClusterBackup: nil} {
+		t.Run(string(verb), func(t *testing.T) {
+			onBoth(t, func(t *testing.T, exchange opener) { //nolint:thelper // the test itself
+				tokens := tokenStore{}
+				secret := tokens.add("ci", agent.Grant{Scopes: []string{"*"}, Verbs: []agent.Verb{agent.VerbWrite, verb}})
+				f := &fake{submit: atOnce, members: members("n1", "n1:1", "n2", "n2:1")}
+				guarded := &refusals{Operator: access.NewOperator(f)}
+				server := grpc.New(f, guarded, grpc.Options{Auth: access.NewAuthenticator(access.Options{Store: tokens}), Status: f.Status})
+				s := exchange(t, serveOn(t, server), "authorization", "Bearer "+secret)
+				send(t, s, commit(1, time.Minute))
+				replies(t, s, 1)
+				stopped := make(chan error, 1)
+				go func() { stopped <- server.Shutdown(context.Background()) }()
+				if _, err := s.Recv(); err == nil {
+					t.Error("the stream goes on")
+				}
+				if got := s.(rpc.ClientStream).Trailer().Get(convert.MembersTrailer); !slices.Equal(got, want) {
+					t.Errorf("it names %q, want %q", got, want)
+				}
+				if err := <-stopped; err != nil {
+					t.Error(err)
+				}
+				if n := guarded.n.Load(); n != 0 {
+					t.Errorf("%d calls were refused", n)
+				}
+			})
+		})
+	}
 }

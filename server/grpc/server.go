@@ -49,6 +49,11 @@ type Options struct {
 	// refuse, they record themselves. nil means that nothing is recorded.
 	Audit access.Auditor
 
+	// Status returns the status of the cluster without a check of the caller: a node that stops reads
+	// the addresses of the other members from it, and sends them only to those that may see them. nil
+	// means the status of the operator, which then must not be guarded.
+	Status func(context.Context) (layout.ClusterStatus, error)
+
 	// Owner returns the gRPC address of the node that owns an instance if that is another node,
 	// else "". The server sends it to clients. nil means that it does not.
 	Owner func(agent.InstanceRef) string
@@ -116,6 +121,9 @@ type Server struct {
 // serving" until SetServing.
 func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	o.fill()
+	if o.Status == nil && operator != nil {
+		o.Status = operator.Status
+	}
 	draining, drain := context.WithCancel(context.Background())
 	s := &Server{
 		health:  health.NewServer(),
@@ -128,7 +136,7 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 		api: &api{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout, bytes: o.Bytes,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
-			others: once(func() metadata.MD { return otherMembers(operator) }),
+			others: once(func() metadata.MD { return otherMembers(o.Status) }), authenticating: o.Auth != nil,
 		},
 	}
 	options := append(MessageLimits(),
