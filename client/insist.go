@@ -12,8 +12,25 @@ import (
 	"dormouse/internal/retry"
 )
 
+// callKind is what a second attempt at a call does.
+type callKind int
+
+const (
+	repeatable callKind = iota // the same as the first: a read, or a change that can be made twice
+	numbered                   // nothing if the first was done: a change with a request id
+	onceOnly                   // perhaps a second change
+)
+
+// unanswered returns the code of an attempt that its node did not answer.
+func (k callKind) unanswered() agent.Code {
+	if k == repeatable {
+		return agent.CodeUnavailable
+	}
+	return agent.CodeUnknown
+}
+
 // callWithRetry makes a unary call on any node, and retries it until it is answered, refused,
-// or time is up. sure means that a call whose outcome is unknown may be sent again.
+// or time is up. A call of kind onceOnly is not sent again if its outcome is unknown.
 // The errors of call are *agent.Error.
 //
 // Once an attempt is unknown, only an answer settles the call. A refusal is about its
@@ -21,7 +38,7 @@ import (
 // running. So a refusal then ends the call as unknown.
 //
 // The call goes to the owner in d if it is known, otherwise to any node.
-func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
+func callWithRetry[T any](ctx context.Context, c *Client, kind callKind, d *direct, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	wait := retry.New(backoffFirst, backoffMost)
@@ -31,7 +48,7 @@ func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, 
 		if err != nil {
 			return *new(T), first(open, err)
 		}
-		answer, err := attemptUntilSilent(ctx, c, conn, call)
+		answer, err := attemptUntilSilent(ctx, c, kind, conn, call)
 		release()
 		if err == nil {
 			return answer, nil
@@ -41,14 +58,14 @@ func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, 
 			e = errorOf(err, true)
 		}
 		unknown := e.Code == agent.CodeUnknown
-		if !agent.Retryable(e) && (!unknown || !sure) || c.pool.ctx.Err() != nil {
+		if e.Code == agent.CodeUnavailable || unknown {
+			failed()
+		}
+		if !agent.Retryable(e) && (!unknown || kind == onceOnly) || c.pool.ctx.Err() != nil {
 			return *new(T), first(open, e)
 		}
 		if unknown {
 			open = e
-		}
-		if e.Code == agent.CodeUnavailable || unknown {
-			failed()
 		}
 		select {
 		case <-time.After(wait.Next() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
@@ -58,8 +75,8 @@ func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, 
 	}
 }
 
-// attemptUntilSilent makes one attempt, which ends as unknown if its node does not answer any more.
-func attemptUntilSilent[T any](ctx context.Context, c *Client, conn *grpc.ClientConn, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
+// attemptUntilSilent makes one attempt, which ends if its node does not answer any more.
+func attemptUntilSilent[T any](ctx context.Context, c *Client, kind callKind, conn *grpc.ClientConn, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { c.pool.lookout.untilSilent(ctx, conn, cancel) })
@@ -68,7 +85,7 @@ func attemptUntilSilent[T any](ctx context.Context, c *Client, conn *grpc.Client
 	cancel(nil)
 	watch.Wait()
 	if err != nil && silent {
-		err = agent.Errorf(agent.CodeUnknown, "%v", errSilent)
+		err = agent.Errorf(kind.unanswered(), "%v", errSilent)
 	}
 	return answer, err
 }

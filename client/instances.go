@@ -31,7 +31,7 @@ func (c *Client) Pods() pod.Pods {
 }
 
 // persistent makes a call about an instance; see callWithRetry.
-func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, sure bool, call func(context.Context, convert.Remote) (T, error)) (T, error) {
+func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, kind callKind, call func(context.Context, convert.Remote) (T, error)) (T, error) {
 	var none T
 	if ref.Scope == "" {
 		ref.Scope = c.o.Scope
@@ -43,12 +43,12 @@ func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, s
 	if c.owners != nil {
 		d = c.owners.of(*ref)
 	}
-	return onInstances(ctx, c, sure, d, call)
+	return onInstances(ctx, c, kind, d, call)
 }
 
 // onInstances is persistent for calls about no single instance if d is nil.
-func onInstances[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, convert.Remote) (T, error)) (T, error) {
-	return callWithRetry(ctx, c, sure, d, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
+func onInstances[T any](ctx context.Context, c *Client, kind callKind, d *direct, call func(context.Context, convert.Remote) (T, error)) (T, error) {
+	return callWithRetry(ctx, c, kind, d, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
 		return call(ctx, convert.Remote{
 			API: apipb.NewInstancesClient(ownerHintConn{conn, d}), Fail: func(err error, change bool) error { return errorOf(err, change) },
 		})
@@ -60,22 +60,22 @@ func (i instances) Start(ctx context.Context, ref agent.InstanceRef, start agent
 	if err := start.Validate(); err != nil {
 		return agent.Instance{}, err
 	}
-	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at convert.Remote) (agent.Instance, error) { return at.Start(ctx, ref, start) })
+	return persistent(ctx, i.client, &ref, repeatable, func(ctx context.Context, at convert.Remote) (agent.Instance, error) { return at.Start(ctx, ref, start) })
 }
 
 // Lookup implements agent.Instances.
 func (i instances) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
-	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at convert.Remote) (agent.Instance, error) { return at.Lookup(ctx, ref) })
+	return persistent(ctx, i.client, &ref, repeatable, func(ctx context.Context, at convert.Remote) (agent.Instance, error) { return at.Lookup(ctx, ref) })
 }
 
 // Stop implements agent.Instances.
 func (i instances) Stop(ctx context.Context, ref agent.InstanceRef) error {
-	return i.act(ctx, ref, false, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error { return at.Stop(ctx, ref) })
+	return i.act(ctx, ref, onceOnly, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error { return at.Stop(ctx, ref) })
 }
 
 // Hibernate implements agent.Instances.
 func (i instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
-	return i.act(ctx, ref, false, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error {
+	return i.act(ctx, ref, onceOnly, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error {
 		return at.Hibernate(ctx, ref)
 	})
 }
@@ -86,21 +86,21 @@ func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach age
 	if err := attach.Validate(); err != nil {
 		return agent.Attached{}, err
 	}
-	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at convert.Remote) (agent.Attached, error) {
+	return persistent(ctx, i.client, &ref, repeatable, func(ctx context.Context, at convert.Remote) (agent.Attached, error) {
 		return at.Attach(ctx, ref, attach)
 	})
 }
 
 // Detach implements agent.Instances.
 func (i instances) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	return i.act(ctx, ref, true, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error {
+	return i.act(ctx, ref, repeatable, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error {
 		return at.Detach(ctx, ref, attachment)
 	})
 }
 
 // Touch implements agent.Instances.
 func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
-	return i.act(ctx, ref, true, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error {
+	return i.act(ctx, ref, repeatable, func(ctx context.Context, at convert.Remote, ref agent.InstanceRef) error {
 		return at.Touch(ctx, ref, attachment)
 	})
 }
@@ -125,7 +125,7 @@ func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal age
 	if err := signal.Validate(); err != nil {
 		return agent.Reply{}, err
 	}
-	return persistent(ctx, i.client, &ref, true, func(ctx context.Context, at convert.Remote) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
+	return persistent(ctx, i.client, &ref, numbered, func(ctx context.Context, at convert.Remote) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
 }
 
 // Stats implements agent.Instances.
@@ -133,14 +133,14 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	if scope == "" {
 		scope = i.client.o.Scope
 	}
-	return onInstances(ctx, i.client, true, nil, func(ctx context.Context, at convert.Remote) (agent.ManagerStats, error) {
+	return onInstances(ctx, i.client, repeatable, nil, func(ctx context.Context, at convert.Remote) (agent.ManagerStats, error) {
 		return at.Stats(ctx, scope, manager)
 	})
 }
 
 // act is persistent for calls without a result.
-func (i instances) act(ctx context.Context, ref agent.InstanceRef, sure bool, call func(context.Context, convert.Remote, agent.InstanceRef) error) error {
-	_, err := persistent(ctx, i.client, &ref, sure, func(ctx context.Context, at convert.Remote) (struct{}, error) {
+func (i instances) act(ctx context.Context, ref agent.InstanceRef, kind callKind, call func(context.Context, convert.Remote, agent.InstanceRef) error) error {
+	_, err := persistent(ctx, i.client, &ref, kind, func(ctx context.Context, at convert.Remote) (struct{}, error) {
 		return struct{}{}, call(ctx, at, ref)
 	})
 	return err

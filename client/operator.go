@@ -140,10 +140,14 @@ func receiveFrom[M any](
 	}
 }
 
-// callCluster is callWithRetry for calls on the cluster, which are retried only if they were not
-// done.
+// callCluster is callWithRetry for calls on the cluster. Changes are retried only if they were not
+// made.
 func (c *Client) callCluster(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
-	_, err := callWithRetry(ctx, c, false, nil, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+	kind := repeatable
+	if change {
+		kind = onceOnly
+	}
+	_, err := callWithRetry(ctx, c, kind, nil, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
 		err := call(ctx, apipb.NewClusterClient(conn))
 		if _, ours := err.(*agent.Error); err != nil && !ours { //nolint:errorlint // our own, not wrapped
 			err = errorOf(err, change)

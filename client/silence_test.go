@@ -2,6 +2,8 @@ package client_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	grpcfront "dormouse/server/grpc"
 )
 
 // muteConn is a connection over which nothing comes back while it is muted.
@@ -69,6 +72,50 @@ func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
 			t.Errorf("b served %d commits", len(b.seen()))
 		}
 	})
+}
+
+// lookups are instances that Lookup does not find.
+type lookups struct{ agent.Instances }
+
+func (lookups) Lookup(context.Context, agent.InstanceRef) (agent.Instance, error) {
+	return agent.Instance{}, agent.ErrNotFound
+}
+
+// A read that a silent node does not answer has the answer of another node, whatever that is.
+func TestReadsLeaveANodeThatIsSilent(t *testing.T) {
+	for name, read := range map[string]func(context.Context, *client.Client) error{
+		"lookup": func(ctx context.Context, c *client.Client) error {
+			if _, err := c.Instances().Lookup(ctx, agent.InstanceRef{Manager: "m", Key: "k"}); !errors.Is(err, agent.ErrNotFound) {
+				return fmt.Errorf("want not found, got: %w", err)
+			}
+			return nil
+		},
+		"status":     func(ctx context.Context, c *client.Client) error { _, err := c.Status(ctx); return err },
+		"join token": func(ctx context.Context, c *client.Client) error { _, err := c.JoinToken(ctx, time.Hour); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWires(t)
+				for _, addr := range []string{"a", "b"} {
+					f := &fake{}
+					w.serveWith(addr, f, f, grpcfront.Options{Instances: lookups{}})
+				}
+				var muted atomic.Bool
+				c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: w.muting("a", &muted)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = c.Close() })
+				if _, err := c.Commit(t.Context(), put("k")); err != nil { // connects to a
+					t.Fatal(err)
+				}
+				muted.Store(true)
+				if err := read(t.Context(), c); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // A node that is slow to answer a call, but answers others, keeps the call.
