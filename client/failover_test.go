@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -333,6 +334,44 @@ func TestANodeThatStopsSaysWhereTheOthersAre(t *testing.T) {
 		}
 		if _, err := c.Commit(within(t, 10*time.Second), put("k")); err != nil || len(second.seen()) != 1 {
 			t.Errorf("the second node is up, and was asked %d times: %v", len(second.seen()), err)
+		}
+	})
+}
+
+// A link that lasted resets the pause before the next dial: one that breaks now and then is made again at once.
+func TestALinkThatBreaksNowAndThenIsSoonMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWires(t), &fake{}
+		w.serve("a", f, f)
+		var mu sync.Mutex
+		var conns []net.Conn
+		c, err := client.Dial(client.Options{Endpoints: []string{"a"}, Fixed: true, Dialer: func(ctx context.Context, addr string) (net.Conn, error) {
+			conn, err := w.dial(ctx, addr)
+			mu.Lock()
+			defer mu.Unlock()
+			conns = append(conns, conn)
+			return conn, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		for range 11 {
+			began := time.Now()
+			if _, err := c.Commit(t.Context(), put("k")); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took > 100*time.Millisecond {
+				t.Errorf("a commit took %v", took)
+			}
+			time.Sleep(time.Minute)
+			mu.Lock()
+			for _, conn := range conns {
+				_ = conn.Close()
+			}
+			conns = nil
+			mu.Unlock()
+			synctest.Wait()
 		}
 	})
 }

@@ -37,6 +37,7 @@ type link struct {
 	conn   *grpc.ClientConn
 	stream apipb.Store_ExchangeClient
 	cancel context.CancelFunc // of the stream
+	since  time.Time          // when it was made
 
 	life context.Context //nolint:containedctx // the pool's
 	wake chan struct{}   // capacity 1: queue is not empty
@@ -63,7 +64,7 @@ type link struct {
 
 func newLink(life context.Context, addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
 	return &link{
-		addr: addr, conn: conn, stream: stream, cancel: cancel, life: life,
+		addr: addr, conn: conn, stream: stream, cancel: cancel, since: time.Now(), life: life,
 		wake: make(chan struct{}, 1), used: make(chan struct{}), flying: map[uint64]*flight{}, heard: time.Now(),
 	}
 }

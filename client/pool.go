@@ -16,7 +16,7 @@ type endpoint struct {
 	seed    bool           // given by the caller: never removed
 	link    *link          // nil if there is none
 	retryAt time.Time      // not dialled before this time
-	backoff *retry.Backoff // between failed dials
+	backoff *retry.Backoff // between dials; begins again after a link that lasted
 }
 
 // place is where a call waits: in one of the pool's queues, or nowhere.
@@ -189,6 +189,9 @@ func (p *pool) down(e *endpoint, l *link) {
 		return
 	}
 	e.link = nil
+	if time.Since(l.since) > dialBackoffMost { // not as soon as it is made: a node may accept links and then break each
+		e.backoff.Reset()
+	}
 	e.retryAt = time.Now().Add(e.backoff.Next())
 	if !p.o.Fixed {
 		p.addAll(l.others)
