@@ -375,3 +375,30 @@ func TestALinkThatBreaksNowAndThenIsSoonMadeAgain(t *testing.T) {
 		}
 	})
 }
+
+// A client that may not see the cluster asks for the members hourly: nodes record each refusal in their audit logs.
+func TestAClientThatMayNotSeeTheClusterRarelyAsks(t *testing.T) {
+	for _, code := range []agent.Code{agent.CodeForbidden, agent.CodeUnauthenticated} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWires(t)
+			var asked atomic.Int64
+			f := &fake{status: func() (layout.ClusterStatus, error) {
+				asked.Add(1)
+				return layout.ClusterStatus{}, agent.Errorf(code, "you may not see that")
+			}}
+			w.serve("a:1", f, f)
+			c := w.client(client.Options{Endpoints: []string{"a:1"}})
+			if _, err := c.Commit(t.Context(), put("k")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			if n := asked.Load(); n != 1 {
+				t.Errorf("%s: asked %d times in a minute, want once", code, n)
+			}
+			time.Sleep(time.Hour)
+			if n := asked.Load(); n != 2 {
+				t.Errorf("%s: asked %d times in an hour, want twice", code, n)
+			}
+		})
+	}
+}

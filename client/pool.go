@@ -37,6 +37,7 @@ type pool struct {
 	kick    chan struct{}  // capacity 1: refresh the members now
 	cluster clusterID
 	lookout *lookout
+	refused time.Time // when a node last refused to name the members; used only by refresh
 
 	mu         sync.Mutex
 	endpoints  []*endpoint // guarded by mu; never empty

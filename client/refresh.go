@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
@@ -16,6 +17,7 @@ const (
 	refreshEvery   = 10 * time.Second // often enough to learn new members before the old ones leave
 	refreshAlone   = 2 * time.Second  // …by a client that knows one node, which another may replace in a few seconds
 	refreshAtMost  = time.Second      // minimum interval between refreshes
+	refreshRefused = time.Hour        // interval of a client that may not see the cluster: nodes record each refusal in their audit logs
 	refreshTimeout = 2 * time.Second
 	linkIdleAfter  = time.Minute // an unused link to a node that is not preferred is closed
 )
@@ -57,7 +59,11 @@ func (p *pool) refreshInterval() time.Duration {
 	return refreshEvery
 }
 
+// learnOnce reads the members from one node. After a refusal it does nothing for refreshRefused.
 func (p *pool) learnOnce() {
+	if time.Now().Before(p.refused.Add(refreshRefused)) {
+		return
+	}
 	p.mu.Lock()
 	l := p.up()
 	if l != nil {
@@ -72,6 +78,9 @@ func (p *pool) learnOnce() {
 	defer cancel()
 	status, err := apipb.NewClusterClient(l.conn).Status(ctx, &apipb.StatusRequest{})
 	if err != nil {
+		if code := errorOf(err, false).Code; code == agent.CodeForbidden || code == agent.CodeUnauthenticated {
+			p.refused = time.Now()
+		}
 		p.o.Logger.Debug("cannot learn the members", "endpoint", l.addr, "error", err)
 		return
 	}
