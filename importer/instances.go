@@ -169,7 +169,11 @@ func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
 	if err != nil {
 		return err
 	}
-	if _, err = foundIn[*agent.Timer](answers, 0); errors.Is(err, agent.ErrNotFound) && thread.Rev < rev {
+	switch _, err = foundIn[*agent.Timer](answers, 0); {
+	case !errors.Is(err, agent.ErrNotFound):
+	case thread.Rev >= rev: // it has fired
+		err = nil
+	default:
 		err = u.client.commit(ctx, &agent.PutTimer{Timer: agent.Timer{
 			Manager: ref.Manager, Key: ref.Key, ID: followUpID, Next: time.Now().Add(followUpDelay).UnixMilli(), Data: agent.JSON(`{"follow_up":true}`),
 		}})

@@ -78,7 +78,7 @@ func CheckScopeFile(open func() (io.ReadCloser, error)) (ScopeSummary, error) {
 
 // ImportScope imports a scope file into an empty scope, or continues an
 // interrupted import of the same file. It compares all rows with the file
-// before it opens the scope. open is called three times.
+// before it opens the scope. open is called several times.
 func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
 	o = o.withDefaults()
 	summary, err := CheckScopeFile(open) // check the whole file before the first write
