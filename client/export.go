@@ -49,7 +49,7 @@ func (e *scopeExport) attempt(ctx context.Context, c *Client) error {
 	}
 	defer release()
 	e.buffered, e.bytes = nil, 0
-	_, err = attemptUntilSilent(ctx, c, repeatable, l.conn, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+	_, err = attemptUntilSilent(ctx, c, reading, l.conn, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
 		open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.ExportScopeChunk], error) {
 			return api.ExportScope(ctx, &apipb.ExportScopeRequest{Scope: e.scope})
 		}

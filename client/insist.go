@@ -12,18 +12,18 @@ import (
 	"dormouse/internal/retry"
 )
 
-// callKind is what a second attempt at a call does.
+// callKind says whether a call changes something, and whether a second attempt may change it again.
 type callKind int
 
 const (
-	repeatable callKind = iota // the same as the first: a read, or a change that can be made twice
-	numbered                   // nothing if the first was done: a change with a request id
-	onceOnly                   // perhaps a second change
+	reading    callKind = iota
+	repeatable          // a change that has the same outcome if it is made twice
+	onceOnly            // a change that a second attempt may make again
 )
 
 // unanswered returns the code of an attempt that its node did not answer.
 func (k callKind) unanswered() agent.Code {
-	if k == repeatable {
+	if k == reading {
 		return agent.CodeUnavailable
 	}
 	return agent.CodeUnknown

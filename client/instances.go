@@ -65,7 +65,7 @@ func (i instances) Start(ctx context.Context, ref agent.InstanceRef, start agent
 
 // Lookup implements agent.Instances.
 func (i instances) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
-	return persistent(ctx, i.client, &ref, repeatable, func(ctx context.Context, at convert.Remote) (agent.Instance, error) { return at.Lookup(ctx, ref) })
+	return persistent(ctx, i.client, &ref, reading, func(ctx context.Context, at convert.Remote) (agent.Instance, error) { return at.Lookup(ctx, ref) })
 }
 
 // Stop implements agent.Instances.
@@ -125,7 +125,7 @@ func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal age
 	if err := signal.Validate(); err != nil {
 		return agent.Reply{}, err
 	}
-	return persistent(ctx, i.client, &ref, numbered, func(ctx context.Context, at convert.Remote) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
+	return persistent(ctx, i.client, &ref, repeatable, func(ctx context.Context, at convert.Remote) (agent.Reply, error) { return at.Signal(ctx, ref, signal) })
 }
 
 // Stats implements agent.Instances.
@@ -133,7 +133,7 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	if scope == "" {
 		scope = i.client.o.Scope
 	}
-	return onInstances(ctx, i.client, repeatable, nil, func(ctx context.Context, at convert.Remote) (agent.ManagerStats, error) {
+	return onInstances(ctx, i.client, reading, nil, func(ctx context.Context, at convert.Remote) (agent.ManagerStats, error) {
 		return at.Stats(ctx, scope, manager)
 	})
 }

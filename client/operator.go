@@ -143,7 +143,7 @@ func receiveFrom[M any](
 // callCluster is callWithRetry for calls on the cluster. Changes are retried only if they were not
 // made.
 func (c *Client) callCluster(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
-	kind := repeatable
+	kind := reading
 	if change {
 		kind = onceOnly
 	}

@@ -74,19 +74,30 @@ func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
 	})
 }
 
-// lookups are instances that Lookup does not find.
+// lookups are instances that Lookup does not find, and that Start refuses.
 type lookups struct{ agent.Instances }
 
 func (lookups) Lookup(context.Context, agent.InstanceRef) (agent.Instance, error) {
 	return agent.Instance{}, agent.ErrNotFound
 }
 
-// A read that a silent node does not answer has the answer of another node, whatever that is.
+func (lookups) Start(context.Context, agent.InstanceRef, agent.StartInstance) (agent.Instance, error) {
+	return agent.Instance{}, agent.Errorf(agent.CodeForbidden, "no")
+}
+
+// A read that a silent node does not answer has the answer of another node, whatever that is. The silent
+// node may have handled a change, so a refusal of another node does not settle that.
 func TestReadsLeaveANodeThatIsSilent(t *testing.T) {
 	for name, read := range map[string]func(context.Context, *client.Client) error{
 		"lookup": func(ctx context.Context, c *client.Client) error {
 			if _, err := c.Instances().Lookup(ctx, agent.InstanceRef{Manager: "m", Key: "k"}); !errors.Is(err, agent.ErrNotFound) {
 				return fmt.Errorf("want not found, got: %w", err)
+			}
+			return nil
+		},
+		"start": func(ctx context.Context, c *client.Client) error {
+			if _, err := c.Instances().Start(ctx, agent.InstanceRef{Manager: "m", Key: "k"}, agent.StartInstance{}); agent.CodeOf(err) != agent.CodeUnknown {
+				return fmt.Errorf("want unknown, got: %w", err)
 			}
 			return nil
 		},
