@@ -356,6 +356,7 @@ func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 
 // refusedDueRows returns rows that are due, and whose removal is refused.
 func refusedDueRows(tb testing.TB) map[string]agent.ScopeRow {
+	tb.Helper()
 	const soon = startWall + 1000
 	return map[string]agent.ScopeRow{
 		"a review of no session":         importedRow(tb, kv.KindReview, "v", &logpb.ReviewRow{Status: string(agent.ReviewPending), ExpiresAt: soon}),
