@@ -56,6 +56,32 @@ func TestALoopAsksAndCallsAndRecordsTheConversation(t *testing.T) {
 	})
 }
 
+// A page of a thread ends after some bytes. The prompt has all of the newest entries.
+func TestAPromptHasTheNewestOfLargeEntries(t *testing.T) {
+	sim(t, func(k *kit) {
+		l := turn.Loop{Model: func(context.Context, turn.Prompt) (turn.Reply, error) { return turn.Reply{Content: "first"}, nil }}
+		if _, err := l.Chat(k.Context(), k.runner, "s", "r1", "one"); err != nil {
+			k.Fatal(err)
+		}
+		thread := find[*agent.Session](k, &agent.GetSession{Session: "s"}).Thread
+		const large = 10
+		for range large {
+			payload := agent.JSON(`{"result":"` + strings.Repeat("x", 2<<20) + `"}`)
+			k.commit(&agent.AppendThread{Thread: thread, Entries: []agent.Draft{{Kind: agent.KindToolResult, Payload: payload}}})
+		}
+		k.commit(&agent.AppendThread{Thread: thread, Entries: []agent.Draft{{Kind: agent.KindMessage, Payload: agent.JSON(`{"role":"user","content":"newest"}`)}}})
+		l.Model = func(_ context.Context, p turn.Prompt) (turn.Reply, error) {
+			if n := len(p.History); n != 2+large+1 || !strings.Contains(string(p.History[n-1].Payload), "newest") {
+				k.Errorf("the prompt has %d entries", n)
+			}
+			return turn.Reply{Content: "second"}, nil
+		}
+		if got, err := l.Chat(k.Context(), k.runner, "s", "r2", "two"); err != nil || got != "second" {
+			k.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
 // A memory has less room than a request: it keeps the beginning.
 func TestALongRequestIsCapturedInPart(t *testing.T) {
 	sim(t, func(k *kit) {

@@ -34,27 +34,33 @@ func encode(v any) (agent.JSON, error) {
 	return agent.JSON(bytes.TrimSpace(out.Bytes())), nil
 }
 
-// history adds the session's thread to a prompt, and returns its rev.
+// history adds the newest entries of the session's thread to a prompt, and returns the thread's rev.
 func (t *Turn) history(p *Prompt) (rev uint64, err error) {
 	if t.initial.Thread == "" {
 		return 0, nil
 	}
-	answers, err := t.Read(&agent.LoadEntries{Thread: t.initial.Thread, Tail: historyMax})
-	if err != nil {
-		return 0, err
-	}
-	if e := answers[0].Err; e != nil {
-		if e.Code == agent.CodeNotFound {
-			return 0, nil
+	read := agent.LoadEntries{Thread: t.initial.Thread, Tail: historyMax}
+	for {
+		page := read
+		answers, err := t.Read(&page)
+		if err != nil {
+			return 0, err
 		}
-		return 0, e
+		if e := answers[0].Err; e != nil {
+			if e.Code == agent.CodeNotFound {
+				return 0, nil
+			}
+			return 0, e
+		}
+		found, ok := answers[0].Found.(*agent.Entries)
+		if !ok {
+			return 0, errUnexpected(answers[0])
+		}
+		p.History = append(p.History, found.Items...)
+		if !read.Continue(found) { // entries of more than agent.ReadBytesMax come in pages
+			return found.Thread.Rev, nil
+		}
 	}
-	page, ok := answers[0].Found.(*agent.Entries)
-	if !ok {
-		return 0, errUnexpected(answers[0])
-	}
-	p.History = page.Items
-	return page.Thread.Rev, nil
 }
 
 // messages returns a turn's entries: the request, the tool calls with their

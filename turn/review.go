@@ -52,7 +52,7 @@ func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	case review.Status == agent.ReviewApproved:
 		return nil
 	case review.Status == agent.ReviewEdited:
-		t.locked(func() { r.Edited = json.RawMessage(review.Decided) })
+		t.locked(func() { r.Edited = edited(agent.JSON(r.Input), review.Decided) })
 		return nil
 	default:
 		return &DeniedError{Effect: e.ID, Review: review}
@@ -66,4 +66,17 @@ func arguments(input agent.JSON) agent.JSON {
 		return input
 	}
 	return agent.JSON(`{"input":` + string(input) + `}`)
+}
+
+// edited returns the input that a reviewer has decided: the reverse of arguments. What does not have its
+// form replaces the input as it is.
+func edited(input, decided agent.JSON) json.RawMessage {
+	var members map[string]json.RawMessage
+	if len(input) > 0 && input[0] == '{' || json.Unmarshal(decided, &members) != nil {
+		return json.RawMessage(decided)
+	}
+	if only, ok := members["input"]; ok && len(members) == 1 {
+		return only
+	}
+	return json.RawMessage(decided)
 }

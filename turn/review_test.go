@@ -12,6 +12,39 @@ import (
 )
 
 // A turn that needs a review waits for it, and follows the decision.
+// A reviewer sees an input that is no object as the member of one. The capability gets the edited input in
+// the form of the original.
+func TestAnEditOfAnInputKeepsItsForm(t *testing.T) {
+	for name, c := range map[string]struct{ input, shown, decided, want string }{
+		"a string":               {`"rm x"`, `{"input":"rm x"}`, `{"input":"ls"}`, `"ls"`},
+		"no input":               {`null`, `{"input":null}`, `{"input":[1]}`, `[1]`},
+		"an object":              {`{"input":"rm x"}`, `{"input":"rm x"}`, `{"input":"ls"}`, `{"input":"ls"}`},
+		"a string to an object":  {`"rm x"`, `{"input":"rm x"}`, `{"input":"ls","in":"/"}`, `{"input":"ls","in":"/"}`},
+		"a string to no members": {`"rm x"`, `{"input":"rm x"}`, `{}`, `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(k *kit) {
+				var got string
+				f := func(t *turn.Turn) error {
+					_, err := t.Effect(turn.Effect{ID: "e", Name: "run", Class: turn.UnsafeOnce, Input: agent.JSON(c.input), Review: &agent.ReviewDraft{ID: "v"}},
+						func(_ context.Context, call turn.Call) (agent.JSON, error) { got = string(call.Input); return nil, nil })
+					return err
+				}
+				if row, err := k.runner.Turn(k.Context(), "s", request("r1"), f); err != nil || row.Status != agent.SessionWaiting {
+					k.Fatalf("%+v, %v", row, err)
+				}
+				if shown := find[*agent.Review](k, &agent.GetReview{Review: "v"}).Arguments; string(shown) != c.shown {
+					k.Errorf("the reviewer sees %s", shown)
+				}
+				k.commit(&agent.DecideReview{Review: "v", Decision: agent.DecideEdit, By: "eve", Arguments: agent.JSON(c.decided)})
+				if _, err := k.runner.Resume(k.Context(), "s", f); err != nil || got != c.want {
+					k.Errorf("called with %s, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
 func TestAReviewedEffect(t *testing.T) {
 	cases := map[string]struct {
 		decide *agent.DecideReview // nil lets it expire
