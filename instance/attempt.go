@@ -23,6 +23,7 @@ const rerunsMax = 3
 
 // runTurn handles one signal.
 func (rn *runner) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
+	name := "" // of the signal, for an HTTP handler: equal in all attempts
 	for try := 0; ; try++ {
 		manager, _, err := rn.wake(i, nil)
 		if err != nil {
@@ -32,7 +33,10 @@ func (rn *runner) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
 		if err != nil || known != nil {
 			return deref(known), err
 		}
-		reply, err := rn.attemptTurn(i, manager, s, request)
+		if name == "" && manager.Handler.Kind == agent.HandlerHTTP {
+			name = rn.nameOf(i, s)
+		}
+		reply, err := rn.attemptTurn(i, manager, s, request, name)
 		var stale *staleError
 		if !errors.As(err, &stale) {
 			if err != nil {
@@ -48,20 +52,30 @@ func (rn *runner) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
 	}
 }
 
+// nameOf returns the id of a signal for HTTP handlers: that of its request, or a new one.
+func (rn *runner) nameOf(i *instance, s agent.Signal) string {
+	if s.Request.Client == "" {
+		return signalID(rn.store.newRequestID(i))
+	}
+	return signalID(s.Request)
+}
+
 // staleError reports that a turn was refused because another client wrote to
 // the instance's checkpoint or thread.
 type staleError struct{ refusal error }
 
 func (e *staleError) Error() string { return e.refusal.Error() }
 
-// attemptTurn runs the handler and stores the changes that it asks for.
-func (rn *runner) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, request agent.Request) (agent.Reply, error) {
+// attemptTurn runs the handler and stores the changes that it asks for. name is the signal's id for an
+// HTTP handler.
+func (rn *runner) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, request agent.Request, name string) (agent.Reply, error) {
 	ctx, cancel, err := rn.store.workContext(i, manager.SignalTimeout())
 	if err != nil {
 		return agent.Reply{}, err
 	}
 	defer cancel()
 	t := newTurn(rn, i, s, manager.Handler.Kind)
+	t.name = name
 	if s.Type == agent.SignalCron {
 		err = t.PatchCron(t.Data()) // no handler sees a change of jobs
 	} else {

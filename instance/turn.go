@@ -17,6 +17,7 @@ type Turn struct {
 	rev      uint64
 	revision uint64
 	kind     agent.HandlerKind
+	name     string // of the signal, for an HTTP handler; "" for others
 
 	state     agent.JSON
 	changed   bool // the state differs from the one before the turn

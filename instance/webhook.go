@@ -101,16 +101,9 @@ func (rn *runner) callWebhook(ctx context.Context, i *instance, manager agent.Ma
 	if err != nil {
 		return failed("error", "%v", err)
 	}
-	id := ""
-	if r := t.Request(); r.Client != "" {
-		id = signalID(r)
-	} else {
-		own := rn.store.newRequestID(i)
-		id = signalID(own)
-	}
 	attempts := retry.New(webhookBackoff, webhookBackoff<<webhookTries)
 	for try := 1; ; try++ {
-		reply, again, err := rn.o.Webhooks.post(ctx, manager.Handler.URL, secret, id, body)
+		reply, again, err := rn.o.Webhooks.post(ctx, manager.Handler.URL, secret, t.name, body)
 		if err == nil {
 			return t.applyWebhook(reply)
 		}

@@ -120,6 +120,31 @@ func TestAnHTTPHandlerHandlesSignals(t *testing.T) {
 	})
 }
 
+// A turn runs again if another client wrote to the instance meanwhile. The endpoint then sees the same
+// signal again, and can tell.
+func TestASignalThatIsHandledAgainHasTheSameID(t *testing.T) {
+	withEndpoint(t, func(k *kit, e *endpoint) {
+		e.serve = func(*http.Request, []byte) (int, string, error) {
+			if len(e.calls) == 2 {
+				k.write(&agent.PatchCheckpoint{Key: ref("a").Checkpoint(), Patch: agent.JSON(`{"other":1}`)})
+			}
+			return http.StatusOK, `{"patch":{"sum":1}}`, nil
+		}
+		k.send(k.host, "a", signal("add", ``)) // creates the instance
+		k.send(k.host, "a", signal("add", ``))
+		if len(e.calls) != 3 {
+			k.Fatalf("%d calls", len(e.calls))
+		}
+		ids := map[string]int{}
+		for _, call := range e.calls {
+			ids[call.Header.Get("Dormouse-Signal")]++
+		}
+		if len(ids) != 2 || ids[e.calls[1].Header.Get("Dormouse-Signal")] != 2 {
+			k.Errorf("the signals' ids: %v", ids)
+		}
+	})
+}
+
 func TestAnHTTPHandlerThatFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
