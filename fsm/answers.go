@@ -158,7 +158,10 @@ func (b *batch) answered(p *logpb.Commit, client *clientState) (decided agent.De
 	}
 	b.counted.Answered++
 	decided, err = command.DecodeOutcome(answer.Outcome)
-	return decided, true, err
+	if err != nil { // it must not stop the replicas: rows of an import may be in it
+		return refused(agent.Errorf(agent.CodeCorrupt, "the answer to request %d of client %q cannot be decoded: %v", p.Seq, p.Client, err)), true, nil
+	}
+	return decided, true, nil
 }
 
 func (b *batch) answer(p *logpb.Commit, client *clientState) (*logpb.Answer, error) {

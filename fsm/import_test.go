@@ -354,6 +354,27 @@ func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
 }
 
+// The answer of a commit may have a pointer from an import in it. If it cannot be decoded when the commit
+// is sent again, that is refused, and stops no replica.
+func TestAnAnswerWithADamagedPointerStopsNoReplica(t *testing.T) {
+	r := newSubject(t)
+	row := &logpb.CheckpointRow{Incarnation: 1, Revision: 1, Thread: &logpb.Pointer{Thread: "t", Head: []byte("short")}}
+	importInto(r, agent.DefaultScope, exportedScope{rows: []agent.ScopeRow{
+		importedRow(t, kv.KindCheckpoint, "c", row),
+	}}, 1)
+	commit := agent.Commit{
+		Request: agent.Request{Client: "client", Seq: 1, Low: 1},
+		Ops:     []agent.Op{&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{}`), SkipExisting: true}},
+	}
+	if d := r.batch(commit)[0]; d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	if d := r.batch(commit)[0]; d.Err == nil || d.Err.Code != agent.CodeCorrupt {
+		t.Fatalf("sent again: %+v, %v", d.Result, d.Err)
+	}
+	do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
+}
+
 // refusedDueRows returns rows that are due, and whose removal is refused.
 func refusedDueRows(tb testing.TB) map[string]agent.ScopeRow {
 	tb.Helper()
