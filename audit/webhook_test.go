@@ -67,6 +67,21 @@ func (e *endpoint) got() string {
 	return strings.Join(e.lines, "")
 }
 
+// runUntil runs a webhook until it has delivered its lines.
+func runUntil(t *testing.T, w *audit.Webhook, delivered func() bool) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	for deadline := time.Now().Add(20 * time.Second); !delivered(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d lines are not delivered", w.Undelivered())
+		}
+	}
+	stop()
+	<-done
+}
+
 // The endpoint gets all lines in order, whatever fails: its answers, or the process that sends.
 func TestAWebhookGetsAllLinesInOrder(t *testing.T) {
 	secret := []byte("sixteen bytes or")
@@ -119,16 +134,7 @@ func TestALineThatWasRemovedIsCountedAsSkipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); w.Run(ctx) }()
-	for deadline := time.Now().Add(20 * time.Second); w.Undelivered() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("lines are not delivered")
-		}
-	}
-	stop()
-	<-done
+	runUntil(t, w, func() bool { return w.Undelivered() == 0 })
 	s.end()
 	if w.Skipped() != first-1 || first == 1 {
 		t.Errorf("%d lines are skipped, and the log begins with %d", w.Skipped(), first)
@@ -150,16 +156,7 @@ func TestAWebhookWhoseCursorIsAheadOfTheLogBeginsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); w.Run(ctx) }()
-	for deadline := time.Now().Add(10 * time.Second); e.got() == "" || w.Undelivered() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("no lines are delivered")
-		}
-	}
-	stop()
-	<-done
+	runUntil(t, w, func() bool { return e.got() != "" && w.Undelivered() == 0 })
 	s.end()
 	want := ""
 	for _, path := range files(t, dir) {
