@@ -129,6 +129,42 @@ func TestReadsLeaveANodeThatIsSilent(t *testing.T) {
 	}
 }
 
+func (lookups) Stop(context.Context, agent.InstanceRef) error { return nil }
+
+// A change that is not sent again ends as unknown at a silent node. The client then connects to another node, and
+// uses that for the next calls.
+func TestTheCallAfterASilentChangeGoesElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		for _, addr := range []string{"a", "b"} {
+			f := &fake{}
+			w.serveWith(addr, f, f, grpcfront.Options{Instances: lookups{}})
+		}
+		var muted atomic.Bool
+		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: w.muting("a", &muted)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		if _, err := c.Commit(t.Context(), put("k")); err != nil { // connects to a
+			t.Fatal(err)
+		}
+		muted.Store(true)
+		ref := agent.InstanceRef{Manager: "m", Key: "k"}
+		if err := c.Instances().Stop(t.Context(), ref); agent.CodeOf(err) != agent.CodeUnknown {
+			t.Fatalf("stopped: %v", err)
+		}
+		synctest.Wait() // until it has connected to b
+		began := time.Now()
+		if err := c.Instances().Stop(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("the next call took %v", took)
+		}
+	})
+}
+
 // A node that is slow to answer a call, but answers others, keeps the call.
 func TestACallThatTakesLongStaysAtItsNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
