@@ -40,7 +40,7 @@ func TestALeaderWithALongCallHandsOverBeforeItStopsSim(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				select {
 				case <-stopped:
-					t.Fatal("the call that nobody reads has ended")
+					t.Fatal("the call whose answer is not read has ended")
 				default:
 				}
 				for _, port := range []string{":http", ":grpc"} {
