@@ -27,21 +27,29 @@ const (
 // scopeSignalsMin. So scopes whose handlers hang do not stop the timers of others.
 type slots struct {
 	mu    sync.Mutex
-	free  int             // of signalsMax; below 0 while reserved ones are used; guarded by mu
-	used  map[string]int  // by scope; guarded by mu
-	slow  map[string]bool // scopes that waited in vain, and of whose signals none has ended since; guarded by mu
-	freed chan struct{}   // closed and replaced when a slot is released; guarded by mu
+	free    int             // of signalsMax; below 0 while reserved ones are used; guarded by mu
+	used    map[string]int  // by scope; guarded by mu
+	slow    map[string]bool // scopes that waited in vain, and of whose signals none has ended since; guarded by mu
+	refused bool            // a slot was refused since beginPass; guarded by mu
+	freed   chan struct{}   // closed and replaced when a slot is released; guarded by mu
 }
 
 func newSlots() *slots {
 	return &slots{free: signalsMax, used: map[string]int{}, slow: map[string]bool{}, freed: make(chan struct{})}
 }
 
+// beginPass notes that all due timers are read from now on.
+func (s *slots) beginPass() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = false
+}
+
 // acquire takes a slot for a signal of a scope. It returns false if the scope has its share, and
-// none of its signals ends in time.
+// none of its signals ends in time. The next release then reports that a slot was refused.
 func (s *slots) acquire(ctx context.Context, scope string) bool {
 	var late <-chan time.Time
-	for {
+	for waited := false; ; {
 		s.mu.Lock()
 		if used := s.used[scope]; used < s.free || used < scopeSignalsMin && s.free > -reservedMax {
 			s.free--
@@ -49,11 +57,16 @@ func (s *slots) acquire(ctx context.Context, scope string) bool {
 			s.mu.Unlock()
 			return true
 		}
-		freed, slow := s.freed, s.slow[scope]
-		s.mu.Unlock()
-		if slow {
+		if waited || s.slow[scope] {
+			if s.used[scope] > 0 {
+				s.slow[scope] = true
+			}
+			s.refused = true
+			s.mu.Unlock()
 			return false
 		}
+		freed := s.freed
+		s.mu.Unlock()
 		if late == nil {
 			timer := time.NewTimer(slotWait)
 			defer timer.Stop()
@@ -62,18 +75,16 @@ func (s *slots) acquire(ctx context.Context, scope string) bool {
 		select {
 		case <-freed:
 		case <-late:
-			s.mu.Lock()
-			s.slow[scope] = s.used[scope] > 0
-			s.mu.Unlock()
-			return false
+			waited = true
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// release gives a slot of a scope back.
-func (s *slots) release(scope string) {
+// release gives a slot of a scope back. It reports whether a slot was refused since beginPass: the
+// due timers must then be read again.
+func (s *slots) release(scope string) (refused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free++
@@ -83,4 +94,5 @@ func (s *slots) release(scope string) {
 	delete(s.slow, scope)
 	close(s.freed)
 	s.freed = make(chan struct{})
+	return s.refused
 }

@@ -43,3 +43,37 @@ func TestAScopeThatWaitedInVainDoesNotWaitAgain(t *testing.T) {
 		}
 	})
 }
+
+// A signal that ends at the moment of a refusal either gives its slot or reports the refusal:
+// otherwise no one would read the refused timer again.
+func TestASignalThatEndsAtARefusalReportsIt(t *testing.T) {
+	given, refused := 0, 0
+	for range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSlots()
+			for s.free > 0 {
+				s.free--
+				s.used["busy"]++
+			}
+			s.free = -reservedMax // the others have all
+			reported := make(chan bool)
+			go func() {
+				time.Sleep(slotWait)
+				reported <- s.release("busy")
+			}()
+			got := s.acquire(t.Context(), "late")
+			told := <-reported
+			switch {
+			case got:
+				given++
+			case told:
+				refused++
+			default:
+				t.Error("the slot was refused, and the last signal that ended did not report it")
+			}
+		})
+	}
+	if given == 0 || refused == 0 {
+		t.Errorf("%d given and %d refused: only one order was tried", given, refused)
+	}
+}

@@ -72,7 +72,6 @@ type Waker struct {
 	inProgress map[timerID]bool    // :: timer → it was due again meanwhile; guarded by mu
 	backoffs   map[timerID]backoff // :: after failures that do not count as attempts; guarded by mu
 	finished   map[timerID]bool    // set of timers whose attempt ended since the due timers were last read; guarded by mu
-	skipped    bool                // the current or last pass left out timers of a scope that has its share of signals; guarded by mu
 	recheck    chan struct{}       // capacity 1: a finished timer must be read again
 }
 
@@ -120,8 +119,9 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began, found = time.Now(), false
+			slots.beginPass()
 		}
-		w.beginRead(from == "")
+		w.beginRead()
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
 			w.o.Logger.Warn("the due timers cannot be read", "error", err)
@@ -145,8 +145,9 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			}
 			inFlight.Go(func() {
 				w.processTimer(ctx, &due[i], wall, seen)
-				slots.release(due[i].Scope)
-				w.recheckSkipped()
+				if slots.release(due[i].Scope) {
+					w.signalRecheck()
+				}
 			})
 		}
 		if from = next; from == "" {
@@ -225,14 +226,11 @@ func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	return max(wait, time.Duration(len(w.backoffs))*backoffPerTimer), ok
 }
 
-// beginRead notes that the due timers are read from now on; first means from their start.
-func (w *Waker) beginRead(first bool) {
+// beginRead notes that the due timers are read from now on.
+func (w *Waker) beginRead() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.finished)
-	if first {
-		w.skipped = false
-	}
 }
 
 // skip ends the work on a timer for whose scope there is no slot.
@@ -240,18 +238,6 @@ func (w *Waker) skip(d *agent.DueTimer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.inProgress, timerIDOf(d))
-	w.skipped = true
-}
-
-// recheckSkipped makes the due timers be read again if some were left out. It is
-// called when a signal has ended.
-func (w *Waker) recheckSkipped() {
-	w.mu.Lock()
-	skipped := w.skipped
-	w.mu.Unlock()
-	if skipped {
-		w.signalRecheck()
-	}
 }
 
 // acquire starts work on a timer. It returns false if the timer is in progress
