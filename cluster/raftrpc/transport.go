@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/internal/failpoint"
 )
 
 // snapshotRate is the least rate at which a snapshot must travel: its call has
@@ -162,6 +164,9 @@ func (t *Transport) call(target raft.ServerAddress, request, response any, idemp
 // the other node replied with leaves the connection as it is. If l is lost, callOn drops
 // all idle connections to its node.
 func (t *Transport) callOn(l *link, request, response any) error {
+	if failpoint.Enabled && !isHeartbeat(request) {
+		failpoint.At(failpoint.CallSend)
+	}
 	refused, err := l.roundTrip(t.o.Timeout, request, response)
 	if err != nil {
 		l.close()

@@ -17,6 +17,7 @@ const (
 	SnapshotStored   Point = "snapshot-stored"   // after that, before Raft learns of it
 	InstallReceived  Point = "install-received"  // after the leader's snapshot has come, before anything is replaced
 	InstallReplaced  Point = "install-replaced"  // after its engine has become the current one, before it is used
+	CallSend         Point = "call-send"         // before a call of Raft is sent to another node, other than a heartbeat
 	CompactBegin     Point = "compact-begin"     // before entries of the log are removed
 	CompactEnd       Point = "compact-end"       // after that
 	HandoverDrain    Point = "handover-drain"    // before the instances of a partition that moves hibernate
@@ -27,8 +28,8 @@ const (
 // All returns the points in order.
 func All() []Point {
 	return []Point{
-		ApplyBegin, ApplyEnd, SnapshotCut, SnapshotPersist, SnapshotStored, InstallReceived, InstallReplaced, CompactBegin, CompactEnd,
-		HandoverDrain, HandoverRelease, HandoverTransfer,
+		ApplyBegin, ApplyEnd, SnapshotCut, SnapshotPersist, SnapshotStored, InstallReceived, InstallReplaced, CallSend,
+		CompactBegin, CompactEnd, HandoverDrain, HandoverRelease, HandoverTransfer,
 	}
 }
 

@@ -13,11 +13,12 @@ import (
 )
 
 var failingInside = fault{
-	name: "failpoint", about: "a process ends, or waits, at a named point inside of it: in an apply, a snapshot, an install, a compaction or a handover",
+	name: "failpoint", about: "a process ends, or waits, at a named point inside of it: in an apply, a snapshot, an install, a compaction or a handover, or before it sends a call of Raft",
 	needs: []testbed.Capability{testbed.CanFailpoint}, variants: pointVariants(),
 }
 
-// pointVariants returns two variants for each point: one ends the process, one delays it.
+// pointVariants returns two variants for each point, one that ends the process and one that delays
+// it, and those that need a point and another fault.
 func pointVariants() []variant {
 	var all []variant
 	for _, p := range failpoint.All() {
@@ -30,7 +31,9 @@ func pointVariants() []variant {
 		delay.name, delay.begin = string(p)+" delay", meet(p, false)
 		all = append(all, crash, delay)
 	}
-	return all
+	return append(all, variant{
+		name: "the leader is refused, and then hears the next one by heartbeats alone", nodesMin: 3, shortest: 1500 * time.Millisecond, longest: 4 * time.Second, begin: refuseAndDelay,
+	})
 }
 
 // installs reports whether a node comes to a point only when it installs a snapshot.
@@ -42,8 +45,11 @@ func installs(p failpoint.Point) bool {
 func meet(p failpoint.Point, crash bool) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		role := []string{"leader", "follower"}[a.draw.IntN(2)]
-		if installs(p) {
+		switch {
+		case installs(p):
 			role = "follower"
+		case p == failpoint.CallSend:
+			role = "leader"
 		}
 		h := a.some(ctx, role)[0]
 		release, err := a.claim(ctx, h)

@@ -87,8 +87,8 @@ func (o Options) look(ctx context.Context, s Trial) Result {
 	}
 	out.Dir = fresh(filepath.Join(o.Dir, s.name()))
 	binary := o.Binary
-	if s.clocks() {
-		binary = "" // its nodes need a clock overlay, which a run builds in
+	if s.builds() {
+		binary = "" // a run builds it, with a clock overlay or failpoints
 	}
 	began := time.Now()
 	run, err := jepsen.Run(ctx, jepsen.Options{

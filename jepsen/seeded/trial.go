@@ -60,10 +60,10 @@ func (s Trial) sound() Trial {
 	return s
 }
 
-// clocks reports whether one of the faults changes clocks.
-func (s Trial) clocks() bool {
+// builds reports whether one of the faults needs nodes of a build of its own.
+func (s Trial) builds() bool {
 	return slices.ContainsFunc(s.Nemeses, func(name string) bool {
 		group, _, _ := strings.Cut(name, "/")
-		return group == "clock"
+		return group == "clock" || group == "failpoint"
 	})
 }

@@ -30,6 +30,7 @@ const (
 	erase       = "erase"
 	instance    = "instance"
 	convergence = "convergence"
+	liveness    = "liveness"
 	lagging     = "slow-net/a-follower-lags"
 
 	installing = "kill/while-taking-a-snapshot-over"
@@ -60,6 +61,10 @@ var trials = []Trial{
 		Bug: seededbug.NonVotersConfirm, Workloads: []string{turn}, Nemeses: []string{"disk/a-leader-hangs-cut-off-with-one-that-does-not-vote"}, Nodes: 4,
 		Processes: 24, Time: time.Minute, Seed: 1, Check: turn, Settings: map[string]string{"raft.leader_write": "first"},
 	},
+	{
+		Bug: seededbug.UnguardedHeartbeat, Workloads: []string{turn}, Nemeses: []string{"failpoint/the-leader-is-refused-and-then-hears-the-next-one-by-heartbeats-alone"},
+		Time: 45 * time.Second, Seed: 1, Check: liveness,
+	},
 	{Bug: seededbug.StaleThaw, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate, Quick: true},
 	{Bug: seededbug.ThawPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
 
@@ -71,11 +76,11 @@ var trials = []Trial{
 		Settings: map[string]string{"raft.leader_write": "parallel"},
 	},
 	{Bug: seededbug.TailLossAccepted, Workloads: []string{set}, Nemeses: []string{"corrupt/the-log-loses-its-end"}, Time: 45 * time.Second, Seed: 1, Check: set},
-	{Bug: seededbug.NoSnapshotTerm, Workloads: []string{turn}, Nemeses: []string{kill, "partition"}, Time: 45 * time.Second, Seed: 1, Check: "liveness"},
+	{Bug: seededbug.NoSnapshotTerm, Workloads: []string{turn}, Nemeses: []string{kill, "partition"}, Time: 45 * time.Second, Seed: 1, Check: liveness},
 	{Bug: seededbug.AckedBeforeCommit, Workloads: []string{set}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: set},
 
 	// Snapshots.
-	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: "liveness"},
+	{Bug: seededbug.SnapshotRunsAhead, Workloads: []string{turn}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: liveness},
 	{Bug: seededbug.ReviewsLostInSnapshot, Workloads: []string{review}, Nemeses: []string{installing}, Time: time.Minute, Seed: 1, Check: convergence},
 	{Bug: seededbug.CacheOutlivesInstall, Workloads: []string{turn}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence, Settings: eachDecides},
 	{Bug: seededbug.DueOutlivesInstall, Workloads: []string{review}, Nemeses: []string{"partition/single"}, Time: time.Minute, Seed: 1, Check: convergence, Settings: eachDecides},
@@ -148,5 +153,5 @@ var trials = []Trial{
 	{Bug: seededbug.TimeoutAsRefused, Workloads: []string{turn}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: turn, Client: true},
 	{Bug: seededbug.HTTP200ForUnknown, Workloads: []string{set}, Nemeses: []string{"partition/leader-receives-nothing"}, Time: 25 * time.Second, Seed: 1, Check: set},
 	{Bug: seededbug.HTTPTimeoutAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-receives-nothing"}, Time: 25 * time.Second, Seed: 1, Check: set},
-	{Bug: seededbug.UnheardIsRemoved, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: "liveness"},
+	{Bug: seededbug.UnheardIsRemoved, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: liveness},
 }
