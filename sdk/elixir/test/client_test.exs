@@ -221,6 +221,23 @@ defmodule Dormouse.ClientTest do
       assert_received 0
       assert_received 1
     end
+
+    test "a watch waits before it asks again a node that opens its stream and refuses then" do
+      refused = fn more ->
+        {:ok, problem} = Dormouse.JSON.encode(Map.merge(%{code: "overloaded", detail: "d", status: 429}, more))
+        {:stream, ": open\n\nevent: problem\ndata: #{problem}\n\n"}
+      end
+
+      change = {:stream, ~s(id: 1\nevent: change\ndata: {"index":1,"kind":"value","key":"k"}\n\n)}
+      {client, _got} = scripted(List.duplicate(refused.(%{}), 4) ++ [refused.(%{retry_after_ms: 75}), change])
+      watcher = Task.async(fn -> receive(do: (:go -> client |> Dormouse.changes() |> Enum.take(2))) end)
+      :erlang.trace_pattern({Process, :sleep, 1}, true, [])
+      :erlang.trace(watcher.pid, true, [:call])
+      send(watcher.pid, :go)
+      assert [_one, _two] = Task.await(watcher)
+      assert [0, 0, third, fourth, 75, 0] = sleeps(watcher.pid)
+      assert third > 0 and fourth > 0
+    end
   end
 
   describe "events" do
@@ -286,6 +303,13 @@ defmodule Dormouse.ClientTest do
       assert hd(got.()).target == "/v1/sessions/s/renew"
       assert {:error, %Refused{}} = Sessions.keep(client, "s", %{})
     end
+  end
+
+  # Returns the waits of a traced process that has ended.
+  defp sleeps(pid) do
+    ref = :erlang.trace_delivered(pid)
+    assert_receive {:trace_delivered, ^pid, ^ref}
+    Stream.repeatedly(fn -> receive(do: ({:trace, ^pid, :call, {Process, :sleep, [ms]}} -> ms), after: (0 -> nil)) end) |> Enum.take_while(& &1)
   end
 
   # Returns the URL of a port of loopback that refuses connections.

@@ -121,6 +121,11 @@ export class Transport {
     if (this.endpoints[this.at] === endpoint) this.at = (this.at + 1) % this.endpoints.length
   }
 
+  /** Returns the wait in ms after the failed attempt with this number, from 0: as long as a refusal says, or none while there are nodes to try. */
+  pause(attempt: number, refused?: RefusedError): number {
+    return refused?.problem.retry_after_ms ?? (attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
+  }
+
   get endpoint(): string {
     return this.endpoints[this.at]!
   }
@@ -147,7 +152,7 @@ export class Transport {
       } else if (write && !isUnsent(lost)) ambiguous ??= lost
       request.signal?.throwIfAborted()
       this.leave(endpoint)
-      const pause = refused?.problem.retry_after_ms ?? (attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
+      const pause = this.pause(attempt, refused)
       const more = performance.now() + pause < deadline && (repeatable || ambiguous === undefined)
       if (!more) throw ended(write, ambiguous, refused, lost, key)
       if (pause > 0) await sleep(pause, request.signal)

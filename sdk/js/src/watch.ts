@@ -1,7 +1,7 @@
 import { RefusedError, type Problem } from './errors.js'
 import { parseEvents, type ServerEvent } from './events.js'
 import type { Request, Transport } from './transport.js'
-import { Linked, backoff, sleep } from './wait.js'
+import { Linked, sleep } from './wait.js'
 
 /** The time without a sign of life after which a stream counts as lost: a node sends one each 15 s. */
 const silenceMs = 45_000
@@ -13,14 +13,15 @@ const lasting = new Set(['overloaded', 'unavailable', 'not_owner', 'unknown', 'i
 
 /**
  * Follows a stream of events until its caller stops. After a lost connection it continues at the next node, after
- * the id of the last event that it passed on. It throws when the signal is aborted, and refusals that
- * another attempt would not change.
+ * the id of the last event that it passed on, and waits longer after each stream without an event. It throws when the
+ * signal is aborted, and refusals that another attempt would not change.
  */
 export async function* follow(transport: Transport, request: Request, last = ''): AsyncGenerator<ServerEvent, void, undefined> {
   for (let attempt = 0; ; attempt++) {
     const endpoint = transport.endpoint
     const linked = new Linked(request.signal)
     let silence: ReturnType<typeof setTimeout> | undefined
+    let refused: RefusedError | undefined
     const alive = (within: number): void => {
       clearTimeout(silence)
       silence = setTimeout(() => linked.cancel(new Error('the stream is silent')), within)
@@ -32,16 +33,19 @@ export async function* follow(transport: Transport, request: Request, last = '')
       alive(silenceMs)
       for await (const event of parseEvents(response.body!)) {
         alive(silenceMs)
-        attempt = 0
         if (!event) continue
         if (event.event === 'problem') throw new RefusedError(JSON.parse(event.data) as Problem)
         // A consumer that resumes by itself has had the event when it asks for the next one.
-        if (event.data !== '') yield event
+        if (event.data !== '') {
+          attempt = 0
+          yield event
+        }
         if (event.id) last = event.id
       }
     } catch (error) {
       request.signal?.throwIfAborted()
-      if (error instanceof RefusedError && !lasting.has(error.code)) throw error
+      if (error instanceof RefusedError) refused = error
+      if (refused && !lasting.has(refused.code)) throw refused
     } finally {
       clearTimeout(silence)
       linked.cancel(new Error('the stream is closed'))
@@ -49,6 +53,6 @@ export async function* follow(transport: Transport, request: Request, last = '')
     }
     request.signal?.throwIfAborted()
     transport.leave(endpoint)
-    await sleep(attempt + 1 < transport.endpoints.length ? 0 : backoff(attempt), request.signal)
+    await sleep(transport.pause(attempt, refused), request.signal)
   }
 }

@@ -210,6 +210,27 @@ test('a watch continues after the last entry at another node, and passes on each
   assert.deepEqual(got.slice(1).map((each) => each.headers.get('last-event-id')), [null, '1', '1', '2'])
 })
 
+test('a watch waits before it asks again a node that opens its stream and refuses then', async (t) => {
+  const waits: number[] = []
+  const later = globalThis.setTimeout
+  t.mock.method(globalThis, 'setTimeout', (done: () => void, ms: number) => {
+    if (ms >= 10_000) return later(done, ms) // the limits of opening and of silence
+    waits.push(ms)
+    return later(done, 0)
+  })
+  const refused = (more: object): Reply => stream(`: open\n\nevent: problem\ndata: ${JSON.stringify({ code: 'overloaded', detail: 'd', status: 429, ...more })}\n\n`)
+  const change = stream('id: 1\nevent: change\ndata: {"index":1,"time":1,"kind":"value","key":"k","revision":1}\n\n')
+  const { client } = scripted([refused({}), refused({}), refused({}), refused({}), refused({ retry_after_ms: 1234 }), change, change])
+  const changes = client.changes()
+  await changes.next()
+  const backoffs = waits.slice(2, 4)
+  assert.deepEqual([waits[0], waits[1], waits[4], waits.length], [0, 0, 1234, 5])
+  assert(backoffs.every((ms) => ms > 0), String(backoffs))
+  await changes.next()
+  assert.deepEqual(waits.slice(5), [0]) // an event came
+  await changes.return()
+})
+
 test('a watch leaves a node that does not open its stream', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let called = (): void => undefined

@@ -181,9 +181,9 @@ class Transport:
                     ambiguous = ambiguous or lost
             self.leave(endpoint)
             attempt += 1
-            pause = _pause(failure, attempt, len(self.endpoints))
-            more = time.monotonic() + pause < deadline and (repeatable or ambiguous is None)
-            if not more or _wait(options.get("cancelled"), pause):
+            wait = pause(failure, attempt, len(self.endpoints))
+            more = time.monotonic() + wait < deadline and (repeatable or ambiguous is None)
+            if not more or _wait(options.get("cancelled"), wait):
                 raise _ended(write, ambiguous, failure, key)
 
     def _attempt(self, request: Request, endpoint: str, key: str | None, body: bytes | None, deadline: float, fresh: bool) -> Answer:
@@ -267,7 +267,8 @@ def _header(text: str) -> str:
     return text.encode().decode("latin-1")
 
 
-def _pause(failure: Exception, attempt: int, endpoints: int) -> float:
+def pause(failure: Exception | None, attempt: int, endpoints: int) -> float:
+    """Returns the wait in seconds after so many failed attempts: as long as a refusal says, or none while there are nodes to try."""
     if isinstance(failure, RefusedError) and failure.problem.get("retry_after_ms") is not None:
         return float(failure.problem["retry_after_ms"]) / 1000
     return 0 if attempt < endpoints else backoff(attempt - 1)

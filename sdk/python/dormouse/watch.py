@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from .errors import RefusedError
 from .http import Stream
-from .transport import Request, Transport, backoff
+from .transport import Request, Transport, pause
 
 T = TypeVar("T")
 
@@ -103,14 +103,16 @@ class Watch(Generic[T]):
         attempt = 0
         while not self._over():
             endpoint = self._transport.endpoint
+            failure: Exception | None = None
             try:
                 for event in parse_events(self._pieces(endpoint)):
                     if self._over():
                         return
-                    attempt = 0
                     if event.event == "problem":
                         raise RefusedError(json.loads(event.data))
-                    item = self._decode(event) if event.data else None
+                    item = None
+                    if event.data:
+                        attempt, item = 0, self._decode(event)
                     # The place moves on first: an exception in the caller's loop does not bring the event again.
                     self._last = event.id or self._last
                     if item is not None:
@@ -118,13 +120,14 @@ class Watch(Generic[T]):
             except RefusedError as refused:
                 if refused.code not in _LASTING:
                     raise
+                failure = refused
             except OSError:
                 pass  # it continues at the next node
             finally:
                 self._drop()
             self._transport.leave(endpoint)
             attempt += 1
-            self._closed.wait(0 if attempt < len(self._transport.endpoints) else backoff(attempt - 1))
+            self._closed.wait(pause(failure, attempt, len(self._transport.endpoints)))
 
     def _pieces(self, endpoint: str) -> Iterator[bytes]:
         stream = self._transport.open(self._request, self._last, SILENCE, endpoint)

@@ -5,11 +5,15 @@ from dormouse import RefusedError
 from dormouse.http import Response
 from dormouse.watch import Event, parse_events
 
-from .kit import Got, answer, lost, problem, scripted, stream
+from .kit import Got, Reply, answer, lost, problem, scripted, stream
 
 
 def entry(seq: int) -> str:
     return f'id: {seq}\nevent: entry\ndata: {{"id":"e{seq}","seq":{seq},"at":1,"kind":"note","payload":{{}},"refs":{{}}}}\n\n'
+
+
+def change(place: str) -> str:
+    return f'id: {place}\nevent: change\ndata: {{"index":1,"time":1,"kind":"value","key":"k","revision":1}}\n\n'
 
 
 THREAD = answer({"id": "t", "incarnation": 5, "rev": 4})
@@ -29,9 +33,6 @@ class Watches(unittest.TestCase):
         self.assertEqual([each.headers.get("Last-Event-ID") for each in got[1:]], [None, "1", "1", "2"])
 
     def test_changes_continue_after_a_place_and_after_ids_without_data(self):
-        def change(place: str) -> str:
-            return f'id: {place}\nevent: change\ndata: {{"index":1,"time":1,"kind":"value","key":"k","revision":1}}\n\n'
-
         client, got = scripted(stream(change("7.0") + "id: 9\n\n"), stream(change("10.0") + "event: compacted\ndata: {}\n\n"))
         places = []
         with self.assertRaises(RefusedError) as caught:
@@ -51,6 +52,26 @@ class Watches(unittest.TestCase):
             for each in client.threads.watch("t"):
                 seqs.append(each["seq"])
         self.assertEqual(seqs, [0, 1])
+
+    def test_a_watch_waits_before_it_asks_again_a_node_that_opens_its_stream_and_refuses_then(self) -> None:
+        class Waits(threading.Event):
+            def __init__(self) -> None:
+                super().__init__()
+                self.all = list[float | None]()
+
+            def wait(self, timeout: float | None = None) -> bool:
+                self.all.append(timeout)
+                return self.is_set()
+
+        def refused(more: str = "") -> Reply:
+            return stream(f': open\n\nevent: problem\ndata: {{"code":"overloaded","detail":"d","status":429{more}}}\n\n')
+
+        client, _ = scripted(*[refused()] * 4, refused(',"retry_after_ms":1500'), stream(change("1")))
+        watch = client.changes()
+        watch._closed = waits = Waits()
+        self.assertEqual([next(watch).place for _ in range(2)], ["1", "1"])
+        self.assertEqual(waits.all[:2] + waits.all[4:], [0, 0, 1.5, 0])  # the last one is after an event
+        self.assertTrue(all(waits.all[2:4]), waits.all)
 
     def test_a_closed_watch_ends(self):
         client, _ = scripted(THREAD, stream(entry(0) + entry(1)))

@@ -129,9 +129,10 @@ defmodule Dormouse.Transport do
 
   defp unknown(call, detail), do: {:error, %Unknown{idempotency_key: call.key, detail: detail, cause: call.ambiguous}}
 
-  defp pause(%Refused{problem: %{"retry_after_ms" => ms}}, _attempt, _endpoints) when is_integer(ms), do: ms
-  defp pause(_failure, attempt, endpoints) when attempt < endpoints, do: 0
-  defp pause(_failure, attempt, _endpoints), do: backoff(attempt - 1)
+  @doc "Returns the wait in ms after so many failed attempts: as long as a refusal says, or none while there are nodes to try."
+  def pause(%Refused{problem: %{"retry_after_ms" => ms}}, _attempt, _endpoints) when is_integer(ms), do: ms
+  def pause(_failure, attempt, endpoints) when attempt < endpoints, do: 0
+  def pause(_failure, attempt, _endpoints), do: backoff(attempt - 1)
 
   @doc "Returns the wait in ms before an attempt, counted from 0: doubled each time, with jitter."
   def backoff(attempt) do

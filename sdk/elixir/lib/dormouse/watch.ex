@@ -40,7 +40,7 @@ defmodule Dormouse.Watch do
   defp next(%{connection: nil} = watch) do
     case Transport.open(watch.client, watch.path, watch.options, watch.last, @silence_ms) do
       {:ok, endpoint, connection} -> {[], %{watch | connection: connection, endpoint: endpoint, parser: parser()}}
-      {:lost, endpoint, _reason} -> {[], again(%{watch | endpoint: endpoint})}
+      {:lost, endpoint, reason} -> {[], again(%{watch | endpoint: endpoint}, reason)}
       {:refused, endpoint, refused} -> {[], refused(%{watch | endpoint: endpoint}, refused)}
       {:error, refused} -> raise refused
     end
@@ -50,10 +50,10 @@ defmodule Dormouse.Watch do
     case HTTP.chunk(watch.connection, HTTP.now() + @silence_ms) do
       {:ok, piece} when piece != "" ->
         {events, parser} = parse(watch.parser, piece)
-        take(events, [], %{watch | parser: parser, attempt: 0})
+        take(events, [], %{watch | parser: parser})
 
-      _end_or_error ->
-        {[], again(watch)}
+      end_or_error ->
+        {[], again(watch, end_or_error)}
     end
   end
 
@@ -65,20 +65,22 @@ defmodule Dormouse.Watch do
   end
 
   defp take([event | rest], items, watch) do
-    case if(event.data == "", do: {[], watch.state}, else: watch.decode.(event, watch.state)) do
+    {attempt, decoded} = if event.data == "", do: {watch.attempt, {[], watch.state}}, else: {0, watch.decode.(event, watch.state)}
+
+    case decoded do
       {:ends, refused} -> {items, %{watch | ended: refused}}
-      {more, state} -> take(rest, items ++ more, %{watch | state: state, last: if(event.id == "", do: watch.last, else: event.id)})
+      {more, state} -> take(rest, items ++ more, %{watch | state: state, attempt: attempt, last: if(event.id == "", do: watch.last, else: event.id)})
     end
   end
 
   # What came before a refusal is passed on before it is raised.
-  defp refused(watch, refused), do: if(refused.code in @lasting, do: again(watch), else: %{watch | ended: refused})
+  defp refused(watch, refused), do: if(refused.code in @lasting, do: again(watch, refused), else: %{watch | ended: refused})
 
-  defp again(watch) do
+  defp again(watch, failure) do
     close(watch)
     Server.leave(watch.client.server, watch.endpoint)
     attempt = watch.attempt + 1
-    if attempt >= Server.settings(watch.client.server).endpoints, do: Process.sleep(Transport.backoff(attempt - 1))
+    Process.sleep(Transport.pause(failure, attempt, Server.settings(watch.client.server).endpoints))
     %{watch | connection: nil, attempt: attempt}
   end
 
