@@ -11,11 +11,20 @@ defmodule Dormouse.RefusalsTest do
       assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
     end
 
-    {client, _got} = scripted([{500, "text/html", [], "<html>"}])
-    attach = [params: [manager: "m", key: "k"], body: %{}]
-    assert {:error, %Unknown{}} = Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/attach", attach)
+    for status <- [500, 503] do
+      {client, _got} = scripted([{status, "text/html", [], "<html>"}])
+      attach = [params: [manager: "m", key: "k"], body: %{}]
+      assert {:error, %Unknown{}} = Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/attach", attach)
+    end
+
     {client, _got} = scripted([{404, "text/html", [], "<html>"}])
     assert {:error, %Refused{}} = Checkpoints.put(client, "k", %{state: %{}})
+  end
+
+  test "a proxy that says 503 may have passed the write on" do
+    {client, _got} = scripted([{503, "text/html", [], "<html>"}], timeout_ms: 300)
+    assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
+    assert {:error, %Refused{code: "unavailable"}} = Checkpoints.get(client, "k")
   end
 
   test "a token is asked for at each attempt; without it, nothing is sent" do

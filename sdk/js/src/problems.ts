@@ -17,7 +17,7 @@ export function isInconclusive({ code, status, problem }: RefusedError): boolean
   return !transient.has(code) && (inconclusive.has(code) || status === 0 || problem.type === foreign)
 }
 
-/** Returns the problem of an answer. An answer of a proxy may have none. */
+/** Returns the problem of an answer. An answer of a proxy may have none: with 5xx it does not say whether a node had the call. */
 export function problemOf(status: number, text: string): Problem {
   try {
     const problem = JSON.parse(text) as Problem
@@ -25,6 +25,6 @@ export function problemOf(status: number, text: string): Problem {
   } catch {
     // Not JSON.
   }
-  const code = status === 429 ? 'overloaded' : status === 503 ? 'unavailable' : status >= 500 ? 'unknown' : 'invalid'
+  const code = status === 429 ? 'overloaded' : status >= 500 ? 'unknown' : 'invalid'
   return { type: foreign, title: 'The answer is not a problem document', status, detail: `the answer has status ${status} and no code: it is not of a node`, code }
 }

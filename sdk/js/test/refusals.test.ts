@@ -13,8 +13,15 @@ test('a proxy does not say that an earlier attempt was not applied', async () =>
     assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown', String(status))
   }
   const attach = { method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} } as const
-  assert.equal((await settle(scripted([proxy(500)]).client.call(attach))).outcome, 'unknown')
+  for (const status of [500, 503]) assert.equal((await settle(scripted([proxy(status)]).client.call(attach))).outcome, 'unknown', String(status))
   assert.equal((await settle(scripted([proxy(404)]).client.checkpoints.put('k', { state: {} }))).outcome, 'refused')
+})
+
+test('a proxy that says 503 may have passed the write on', async () => {
+  const { client } = scripted([proxy(503)])
+  assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
+  const read = await settle(client.checkpoints.get('k'))
+  assert(read.outcome === 'refused' && read.error.code === 'unavailable')
 })
 
 test('a token that cannot be read is a refusal, or leaves the outcome unknown', async () => {

@@ -29,13 +29,13 @@ def inconclusive(refused: RefusedError) -> bool:
 
 
 def problem_of(status: int, body: bytes) -> Mapping[str, Any]:
-    """Returns the problem of an answer. An answer of a proxy may have none."""
+    """Returns the problem of an answer. An answer of a proxy may have none: with 5xx it does not say whether a node had the call."""
     try:
         problem = json.loads(body)
         if isinstance(problem, dict) and isinstance(problem.get("code"), str):
             return problem
     except ValueError:
         pass  # not JSON
-    code = "overloaded" if status == 429 else "unavailable" if status == 503 else "unknown" if status >= 500 else "invalid"
+    code = "overloaded" if status == 429 else "unknown" if status >= 500 else "invalid"
     detail = f"the answer has status {status} and no code: it is not of a node"
     return {"type": _FOREIGN, "title": "The answer is not a problem document", "status": status, "detail": detail, "code": code}

@@ -105,10 +105,19 @@ class Outcomes(unittest.TestCase):
         for status in (404, 500):
             client, got = scripted(lost, lambda got, status=status: Response(status, {}, b"<html>"), timeout_ms=300)
             self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown, status)
-        outcome = settle(client.call, "POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
-        self.assertIsInstance(outcome, Unknown)
+        for status in (500, 503):
+            client, _ = scripted(lambda got, status=status: Response(status, {}, b"<html>"))
+            outcome = settle(client.call, "POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
+            self.assertIsInstance(outcome, Unknown, status)
         client, _ = scripted(lambda got: Response(404, {}, b"<html>"))
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Refused)
+
+    def test_a_proxy_that_says_503_may_have_passed_the_write_on(self) -> None:
+        client, _ = scripted(lambda got: Response(503, {}, b"<html>"), timeout_ms=300)
+        self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)
+        outcome = settle(client.checkpoints.get, "k")
+        assert isinstance(outcome, Refused)
+        self.assertEqual(outcome.error.code, "unavailable")
 
     def test_endpoints_are_needed(self):
         from dormouse import Client

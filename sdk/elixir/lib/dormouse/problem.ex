@@ -13,7 +13,7 @@ defmodule Dormouse.Problem do
   @doc "Reports whether a refusal says nothing of earlier attempts: by its code, or because it is a proxy's or this client's."
   def inconclusive?(%Refused{code: code, status: status, problem: problem}), do: code in @inconclusive or status == 0 or problem["type"] == @foreign
 
-  @doc "Returns the problem of an answer. An answer of a proxy may have none."
+  @doc "Returns the problem of an answer. An answer of a proxy may have none: with 5xx it does not say whether a node had the call."
   def of(status, text) do
     case JSON.decode(text) do
       {:ok, %{"code" => code} = problem} when is_binary(code) ->
@@ -23,7 +23,6 @@ defmodule Dormouse.Problem do
         code =
           cond do
             status == 429 -> "overloaded"
-            status == 503 -> "unavailable"
             status >= 500 -> "unknown"
             true -> "invalid"
           end
