@@ -46,9 +46,10 @@ export class Reader {
     if (!thread || !entry) return undefined
     const { id, early } = entry.payload as unknown as CheckpointPayload
     const kind = space.writes(id)
-    const { items } = tail as Page
-    // If its writes come after the checkpoint, they are all in the tail if the checkpoint is.
-    const writes = !early && items.some((each) => each.seq === entry.seq) ? items.filter((each) => each.kind === kind) : await this.entries(name.log, [kind])
+    const { items, next } = tail as Page
+    // If its writes come after the checkpoint, they are all in a whole tail if the checkpoint is.
+    const whole = !early && next === null && items.some((each) => each.seq === entry.seq)
+    const writes = whole ? items.filter((each) => each.kind === kind) : await this.entries(name.log, [kind])
     return { entry: await this.newest(name, space, entry, replaced as Page), writes, incarnation: (thread as { incarnation: number }).incarnation }
   }
 

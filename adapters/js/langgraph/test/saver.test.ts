@@ -45,6 +45,19 @@ describe('reads', () => {
     expect(tuple?.pendingWrites?.map(([, , value]) => value)).toEqual(Array.from({ length: 40 }, (_, n) => n))
   })
 
+  it('finds writes of more bytes than one answer has', async () => {
+    const { saver } = counted()
+    const place = config()
+    const stored = await saver.put(place, checkpoint(), metadata, {})
+    const text = 'x'.repeat(3_000_000)
+    for (let n = 0; n < 8; n++) await saver.putWrites(stored, [['a', `${n}${text}`]], `task-${n}`)
+    const expected = Array.from({ length: 8 }, (_, n) => [`task-${n}`, String(n)])
+    for (const asked of [place, stored]) {
+      const tuple = await saver.getTuple(asked)
+      expect(tuple?.pendingWrites?.map(([task, , value]) => [task, (value as string)[0]])).toEqual(expected)
+    }
+  })
+
   it('finds writes that were stored before their checkpoint, as with the durability async', async () => {
     const { saver } = counted()
     const place = config()
