@@ -294,6 +294,16 @@ defmodule Dormouse.ClientTest do
       assert for(%{target: "/v1/claims/c/release"} = each <- got.(), do: each.body) == List.duplicate(~s({"epoch":3,"holder":"w"}), 2)
     end
 
+    test "the idempotency key of a hold is that of its first attempt to take the claim alone" do
+      free = {:stream, ~s(event: claim\ndata: {"name":"c","epoch":2}\n\n)}
+      {client, got} = scripted([problem("already_claimed", 409), free, answer(%{name: "c", epoch: 3})])
+      assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 1500, wait: true, idempotency_key: "mine")
+      until(fn -> Enum.any?(got.(), &(&1.target == "/v1/claims/c/renew")) end)
+      assert Hold.release(hold) == :ok
+      assert ["mine" | keys] = for(%{method: "POST"} = each <- got.(), do: each.headers["idempotency-key"])
+      assert length(Enum.uniq(["mine" | keys])) == 1 + length(keys)
+    end
+
     test "a turn is kept" do
       {client, got} = scripted([answer(%{})])
       assert {:ok, hold} = Sessions.keep(client, "s", %{"lease" => %{"lease_id" => "l", "owner_id" => "w", "epoch" => 4}}, 1500)

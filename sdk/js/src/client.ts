@@ -193,11 +193,12 @@ export class Client {
   }
 
   private async hold(name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean }): Promise<ClaimHold> {
-    const { ttlMs = 30_000, wait = false, ...rest } = options
-    for (;;) {
+    const { ttlMs = 30_000, wait = false, idempotencyKey, ...rest } = options
+    // A node gives the answer to the first attempt again under its key.
+    for (let key = idempotencyKey; ; key = undefined) {
       const since = performance.now()
       try {
-        const claim = await this.claims.take(name, holder, ttlMs, rest)
+        const claim = await this.claims.take(name, holder, ttlMs, { ...rest, idempotencyKey: key })
         return new ClaimHold(this.with(defined({ scope: rest.scope, fence: rest.fence })), claim, holder, ttlMs, since)
       } catch (error) {
         if (!wait || !(error instanceof RefusedError) || error.code !== 'already_claimed') throw error

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { json, lost, scripted } from './kit.js'
+import { json, lost, problem, scripted, stream } from './kit.js'
 
 const taken = json({ name: 'c', holder: 'h', epoch: 7 })
 
@@ -11,6 +11,17 @@ test('a hold is renewed and released in the scope in which the claim was taken',
   await hold.release()
   assert.deepEqual(got.map((each) => each.url.pathname.split('/')[4]).filter((verb) => verb !== 'renew'), [undefined, 'release'])
   assert.deepEqual(new Set(got.map((each) => each.headers.get('dormouse-scope'))), new Set(['acme']))
+})
+
+test('the idempotency key of a hold is that of its first attempt to take the claim alone', async () => {
+  const free = stream('event: claim\ndata: {"name":"c","epoch":6}\n\n')
+  const { client, got } = scripted([problem('already_claimed', 409), free, taken])
+  const hold = await client.claims.hold('c', 'h', { idempotencyKey: 'mine', wait: true, ttlMs: 1500 })
+  while (got.length < 4) await new Promise((resolve) => { setTimeout(resolve, 5) })
+  await hold.release()
+  const keys = got.filter((each) => each.method === 'POST').map((each) => each.headers.get('idempotency-key'))
+  assert.equal(keys[0], 'mine')
+  assert.deepEqual([keys.lastIndexOf('mine'), new Set(keys).size], [0, keys.length])
 })
 
 test('a clock that is set back does not make a hold or a call last longer', { timeout: 30_000 }, async (t) => {

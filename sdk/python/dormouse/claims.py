@@ -47,15 +47,18 @@ class Claims(Part):
 
     def hold(self, name: str, holder: str, *, ttl_ms: int = _TTL_MS, wait: bool = False, **options: Unpack[CallOptions]) -> Hold:
         """Takes a claim and renews it until the hold is stopped or released. With wait, it waits for the holder before."""
+        first = options.copy()
+        options.pop("idempotency_key", None)  # a node gives the answer to the first attempt again under its key
         while True:
             since = time.monotonic()
             try:
-                epoch = self.take(name, holder, ttl_ms, **options)["epoch"]
+                epoch = self.take(name, holder, ttl_ms, **first)["epoch"]
                 break
             except RefusedError as refused:
                 cancelled = options.get("cancelled")
                 if not wait or refused.code != "already_claimed" or (cancelled is not None and cancelled.is_set()):
                     raise
+            first = options
             with self.watch(name, **options) as holders:
                 for claim in holders:
                     if not claim.get("holder"):

@@ -6,7 +6,7 @@ from dormouse import Done, Fence, LostError, Refused, RefusedError, Unknown, Unk
 from dormouse.http import Response
 from dormouse.text import encode, well_formed
 
-from .kit import Got, answer, broken, lost, problem, scripted
+from .kit import Got, answer, broken, lost, problem, scripted, stream
 
 STAMP = answer({"key": "k", "revision": 1, "created_at": 1, "updated_at": 1}, 201)
 
@@ -238,6 +238,23 @@ class Holds(unittest.TestCase):
         with client.claims.hold("c", "w", ttl_ms=60_000) as hold:
             hold.check()
         self.assertEqual([each.path for each in released], ["/v1/claims/c/release"])
+
+    def test_the_idempotency_key_of_a_hold_is_that_of_its_first_attempt_to_take_the_claim_alone(self) -> None:
+        renewed = threading.Event()
+
+        def claim(got: Got) -> Response:
+            if got.path == "/v1/claims/c/renew":
+                renewed.set()
+            return answer({"name": "c", "holder": "w", "epoch": 3})(got)
+
+        free = stream('event: claim\ndata: {"name":"c","epoch":2}\n\n')
+        client, got = scripted(problem("already_claimed", 409), free, claim)
+        with client.claims.hold("c", "w", ttl_ms=1500, wait=True, idempotency_key="mine"):
+            self.assertTrue(renewed.wait(10))
+        keys = [each.headers["Idempotency-Key"] for each in got if each.method == "POST"]
+        self.assertEqual(keys[0], "mine")
+        self.assertNotIn("mine", keys[1:])
+        self.assertEqual(len(set(keys)), len(keys))
 
     def test_a_turn_is_kept(self):
         client, got = scripted(answer({}))

@@ -38,10 +38,12 @@ defmodule Dormouse.Claims do
   @spec hold(Dormouse.t(), String.t(), String.t(), keyword()) :: Dormouse.result(Hold.t())
   def hold(client, name, holder, options \\ []) do
     {own, options} = Keyword.split(options, [:ttl_ms, :wait])
+    # A node gives the answer to the first attempt again under its key.
+    {key, options} = Keyword.split(options, [:idempotency_key])
     ttl_ms = own[:ttl_ms] || @ttl_ms
     since = HTTP.now()
 
-    case take(client, name, holder, [ttl_ms: ttl_ms] ++ options) do
+    case take(client, name, holder, [ttl_ms: ttl_ms] ++ key ++ options) do
       {:ok, %{"epoch" => epoch}} ->
         renew = fn -> renew(client, name, holder, epoch, Keyword.merge(options, ttl_ms: ttl_ms, timeout_ms: ttl_ms)) end
         Hold.start(%Fence{claim: name, epoch: epoch}, ttl_ms, since, renew, fn -> release(client, name, holder, epoch, options) end)
