@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { close, launch, open } from './browser.js'
+import type { Browser, Page } from 'playwright-core'
+import { close, launch, nodes, open, token } from './browser.js'
 import { call, seed } from './seed.js'
 
 const scope = 'pages'
@@ -162,6 +162,41 @@ test('a review is approved with edits, and a lost race is told', async () => {
   assert.deepEqual([review.decided.amount, review.decided.order, review.note], [199.9, '81-2204', 'not more'])
   await close(first)
   await close(second)
+})
+
+/** Returns the text of an answer: numbers that a double does not hold are only there. */
+async function textOf(path: string): Promise<string> {
+  return (await fetch(nodes[0]! + path, { headers: { 'Dormouse-Scope': scope, Authorization: `Bearer ${token}` } })).text()
+}
+
+/** Changes a text in the answers to a page, which it loads again. */
+async function change(page: Page, url: string, before: string, after: string): Promise<void> {
+  await page.route(url, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: (await response.text()).replace(before, after) })
+  })
+  await page.reload()
+}
+
+test('whole numbers that no double holds stay as they are in edited arguments and in a timer that is set again', async () => {
+  const account = '"account":9007199254740993'
+  const review = await open(browser, `reviews?id=review-s-008&${at}`)
+  await change(review, '**/v1/reviews/review-s-008', '"subject":', `${account},"subject":`)
+  await review.getByLabel('subject').fill('no escape: \\ud')
+  assert.equal(await review.getByLabel('account').inputValue(), '9007199254740993')
+  await review.getByRole('button', { name: 'Approve with these edits' }).click()
+  await review.getByText('Approved with other arguments').waitFor()
+  assert.ok((await textOf('/v1/reviews/review-s-008')).includes(account))
+  await close(review)
+  const timer = await open(browser, `timers?in=chats&key=room-2&timer=follow-up&${at}`)
+  await change(timer, '**/v1/managers/chats/timers*', '"data":{"entries":[{"payload":{"content":"any', `"attempts":1,"data":{${account},"entries":[{"payload":{"content":"any`)
+  const card = timer.getByRole('region', { name: 'follow-up' })
+  await card.getByText('9007199254740993').waitFor()
+  await card.getByRole('button', { name: 'Retry' }).click()
+  await timer.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true }).click()
+  await timer.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.ok((await textOf('/v1/managers/chats/instances/room-2/timers/follow-up')).includes(account))
+  await close(timer)
 })
 
 test('a thread of 1,000,000 entries scrolls without a stall', async () => {

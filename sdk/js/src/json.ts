@@ -19,6 +19,7 @@ export function encode(value: unknown, policy: LoneSurrogates): string {
   return JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member === 'string') return wellFormed(member, policy)
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member
+    if (Object.keys(member).every((name) => name.search(lone) < 0)) return member // an object of JSON.rawJSON must stay the same
     return Object.fromEntries(Object.entries(member).map(([name, each]) => [wellFormed(name, policy), each]))
   })
 }

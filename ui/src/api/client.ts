@@ -1,8 +1,9 @@
-import { Transport, type Answer, type Query } from '../../../sdk/js/src/transport.js'
+import { Transport, type Query, type Request } from '../../../sdk/js/src/transport.js'
 import { RefusedError } from '../../../sdk/js/src/errors.js'
 import { follow } from '../../../sdk/js/src/watch.js'
 import type { components, paths } from '../../../sdk/js/src/schema.js'
 import { scope } from '../app/address.js'
+import { parse } from './exact.js'
 import { anyNode, fetchAnyNode } from './nodes.js'
 import { expired, token } from './session.js'
 
@@ -30,6 +31,8 @@ export interface Take<P extends keyof paths, M extends Method> {
   ifRevision?: number
   scope?: string
   timeoutMs?: number
+  /** Decode whole numbers that no double holds as objects of JSON.rawJSON, so that the answer can be written again. */
+  exact?: boolean
 }
 
 /** Returns the transport of all calls, with the token of the person. */
@@ -46,9 +49,9 @@ export const transport = (() => {
   }
 })()
 
-async function call<T>(method: Method, path: string, take: Take<never, Method>): Promise<Answer<T>> {
+async function call<T>(method: Method, path: string, take: Take<never, Method>): Promise<T> {
   try {
-    return await transport().call<T>({
+    const request: Request = {
       method: method.toUpperCase() as 'GET', path, scope: take.scope ?? scope.value,
       params: take.params as Record<string, string> | undefined,
       query: take.query as Query | undefined,
@@ -56,7 +59,9 @@ async function call<T>(method: Method, path: string, take: Take<never, Method>):
       ...(take.signal ? { signal: take.signal } : {}),
       ...(take.timeoutMs ? { timeoutMs: take.timeoutMs } : {}),
       ...(take.ifRevision === undefined ? {} : { headers: { 'If-Match': `"${take.ifRevision}"` } }),
-    })
+    }
+    if (!take.exact) return (await transport().call<T>(request)).body
+    return parse(new TextDecoder().decode((await transport().bytes(request)).body)) as T
   } catch (error) {
     if (error instanceof RefusedError && error.code === 'unauthenticated') expired(error.problem.detail ?? '')
     throw error
@@ -65,7 +70,7 @@ async function call<T>(method: Method, path: string, take: Take<never, Method>):
 
 type Caller<M extends Method> = <P extends Paths<M>>(path: P, take?: Take<P, M>) => Promise<Found<P, M>>
 const caller = <M extends Method>(method: M): Caller<M> =>
-  async (path, take = {}) => (await call<never>(method, path as string, take as never)).body
+  (path, take = {}) => call<never>(method, path as string, take as never)
 
 /** Calls of the API, with types from the OpenAPI document. They try again and change nodes as needed. */
 export const api = { get: caller('get'), post: caller('post'), put: caller('put'), patch: caller('patch'), delete: caller('delete') }

@@ -64,7 +64,7 @@ function Inbox({ pages, status, current, onOpen }: { pages: Pages<Review>; statu
 }
 
 function Opened({ id, decided }: { id: string; decided: () => void }) {
-  const found = useCall((signal) => api.get('/v1/reviews/{review}', { signal, params: { review: id } }), [id, scope.value], 5_000)
+  const found = useCall((signal) => api.get('/v1/reviews/{review}', { signal, exact: true, params: { review: id } }), [id, scope.value], 5_000)
   return <Shown of={found}>{(review) => (
     <ReviewCard key={review.id} review={review} changed={() => {
       found.reload()

@@ -33,7 +33,7 @@ interface All {
 /** Reads the timers of all managers; those that fire next come first. */
 async function readAll(signal: AbortSignal): Promise<All> {
   const managers = (await api.get('/v1/managers', { signal, query: { limit: managersMax } })).items.map((m) => m.name)
-  const found = await Promise.all(managers.map((manager) => api.get('/v1/managers/{manager}/timers', { signal, params: { manager }, query: { limit: perManagerMax } })))
+  const found = await Promise.all(managers.map((manager) => api.get('/v1/managers/{manager}/timers', { signal, exact: true, params: { manager }, query: { limit: perManagerMax } })))
   const at = (t: Timer): number => (t.parked ? Infinity : t.not_before || t.next || 0)
   return {
     timers: found.flatMap((f) => f.items).sort((a, b) => at(a) - at(b) || (a.id < b.id ? -1 : 1)), managers, cut: managers.filter((_, i) => found[i]!.next),

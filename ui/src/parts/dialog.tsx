@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { parse } from '../api/exact.js'
 import { Problem } from './states.js'
 
 /** A dialog over the page. Escape and the backdrop close it; the browser keeps the focus inside. */
@@ -125,7 +126,7 @@ function FieldOf({ of, value, onValue }: { of: Field; value: string; onValue: (v
 export function jsonOf<T>(label: string, text: string | undefined): T | undefined {
   if (!text?.trim()) return undefined
   try {
-    return JSON.parse(text) as T
+    return parse(text) as T
   } catch (error) {
     throw new Error(`${label} is not JSON: check quotes, commas and brackets. ${error instanceof Error ? error.message : ''}`)
   }

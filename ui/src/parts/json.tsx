@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { isNumber } from '../api/exact.js'
 import { line } from './format.js'
 
 /** The members and elements beyond this number are shown on demand. */
@@ -31,9 +32,9 @@ function Members({ of, depth, open }: { of: [string, unknown][]; depth: number; 
 
 function Branch({ name, value, depth, open }: { name?: string; value: unknown; depth: number; open: number }) {
   const key = name === undefined ? null : <span class="json-key">{name}: </span>
-  if (value === null || typeof value !== 'object') {
+  if (value === null || typeof value !== 'object' || isNumber(value)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return <div class="json-leaf">{key}<span class={`json-${value === null ? 'null' : typeof value}`}>{text}</span></div>
+    return <div class="json-leaf">{key}<span class={`json-${value === null ? 'null' : isNumber(value) ? 'number' : typeof value}`}>{text}</span></div>
   }
   const members: [string, unknown][] = Array.isArray(value) ? value.map((v, i) => [String(i), v]) : Object.entries(value)
   const [left, right] = Array.isArray(value) ? ['[', ']'] : ['{', '}']

@@ -1,3 +1,5 @@
+import { isNumber, numberOf, parse } from '../../api/exact.js'
+
 /** One member of a review's arguments, as a field of a form. */
 export interface Argument {
   name: string
@@ -29,7 +31,7 @@ export function argumentsOf(values: Schema, metadata: Schema): Argument[] {
 
 function kindOf(type: string, value: unknown): Argument['kind'] {
   if (type === 'boolean' || (!type && typeof value === 'boolean')) return 'boolean'
-  if (type === 'number' || type === 'integer' || (!type && typeof value === 'number')) return 'number'
+  if (type === 'number' || type === 'integer' || (!type && isNumber(value))) return 'number'
   if (type === 'object' || type === 'array' || (!type && typeof value === 'object')) return 'json'
   return typeof value === 'string' && (value.length > 60 || value.includes('\n')) ? 'long' : 'text'
 }
@@ -43,13 +45,13 @@ export function valueOf(argument: Argument, text: string): unknown {
     case 'boolean':
       return text === 'true'
     case 'number': {
-      const n = Number(text)
-      if (text.trim() === '' || Number.isNaN(n)) throw new Error(`${argument.label} is not a number: ${text || 'it is empty'}`)
+      const n = numberOf(text)
+      if (n === undefined) throw new Error(`${argument.label} is not a number: ${text || 'it is empty'}`)
       return n
     }
     case 'json':
       try {
-        return JSON.parse(text) as unknown
+        return parse(text)
       } catch {
         throw new Error(`${argument.label} is not JSON: check quotes and brackets`)
       }
