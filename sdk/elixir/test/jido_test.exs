@@ -137,3 +137,21 @@ defmodule Dormouse.JidoTest do
     end
   end
 end
+
+defmodule Dormouse.JidoOutcomesTest do
+  use ExUnit.Case, async: true
+  import Dormouse.Test.Node, only: [answer: 1, problem: 2, scripted: 1]
+  alias Dormouse.{Refused, Unknown}
+  alias Dormouse.Jido.Storage
+
+  test "an append whose thread could not be read afterwards is no refusal" do
+    {client, _got} = scripted([answer(%{rev: 1}), problem("forbidden", 403)])
+    assert {:error, %Unknown{cause: %Refused{code: "forbidden"}} = unknown} = Storage.append_thread("t", [%{}], client: client)
+    assert Exception.message(unknown) =~ "appended"
+  end
+
+  test "an append that was refused is a refusal" do
+    {client, _got} = scripted([problem("forbidden", 403)])
+    assert {:error, %Refused{code: "forbidden"}} = Storage.append_thread("t", [%{}], client: client)
+  end
+end

@@ -13,7 +13,7 @@ defmodule Dormouse.Jido.Storage do
   A write may also return `{:error, %Dormouse.Unknown{}}`: it may have been applied.
   """
 
-  alias Dormouse.{Refused, Term, Threads, Values}
+  alias Dormouse.{Refused, Term, Threads, Unknown, Values}
 
   if match?({:module, _}, Code.ensure_compiled(Jido.Storage)), do: @behaviour(Jido.Storage)
 
@@ -55,12 +55,17 @@ defmodule Dormouse.Jido.Storage do
          {:ok, metadata} <- json(metadata, {:invalid_metadata, metadata}),
          options = expected ++ if(metadata == %{}, do: [], else: [metadata: metadata]),
          {:ok, _stamp} <- Threads.append(client(opts), thread_key(thread_id, opts), drafts, options ++ call(opts)) do
-      with :not_found <- load_thread(thread_id, opts), do: {:error, :conflict}
+      appended(load_thread(thread_id, opts))
     else
       {:error, %Refused{code: "conflict"}} -> {:error, :conflict}
       error -> error
     end
   end
+
+  # The entries are in the log, so no failure of the read after them is a refusal.
+  defp appended(:not_found), do: {:error, :conflict}
+  defp appended({:error, cause}), do: {:error, %Unknown{detail: "the entries were appended, and the thread cannot be read: #{inspect(cause)}", cause: cause}}
+  defp appended(loaded), do: loaded
 
   def delete_thread(thread_id, opts) do
     with {:ok, _none} <- Threads.delete(client(opts), thread_key(thread_id, opts), [], call(opts)), do: :ok
