@@ -125,3 +125,41 @@ defmodule Dormouse.SagentsTest do
     assert {:ok, %{"items" => [%{"synthetic" => true, "role" => "user"}]}} = Conversations.messages(client, "c1")
   end
 end
+
+defmodule Dormouse.SagentsOutcomesTest do
+  use ExUnit.Case, async: true
+  import Dormouse.Test.Node, only: [answer: 1, problem: 2, scripted: 1]
+  alias Dormouse.{Refused, Unknown}
+  alias Dormouse.Sagents.AgentPersistence
+
+  @none problem("not_found", 404)
+  @unknown problem("internal", 500)
+
+  defp save(client, text),
+    do: AgentPersistence.persist_state([client: client], nil, %{text: text}, %{agent_id: "a", conversation_id: "c", lifecycle: :on_completion})
+
+  # The saves that the node got: their keys, texts and the revisions on which they build.
+  defp saves(got) do
+    for %{method: "PUT"} = each <- got.() do
+      {:ok, %{"state" => %{"text" => text}, "if_revision" => revision}} = Dormouse.JSON.decode(each.body)
+      {each.headers["idempotency-key"], text, revision}
+    end
+  end
+
+  test "a save learns first what came of one whose outcome was unknown, and builds on it" do
+    {client, got} = scripted([@none, @unknown, problem("forbidden", 403), answer(%{revision: 1}), answer(%{revision: 2})])
+    assert {:error, %Unknown{idempotency_key: key}} = save(client, "one")
+    assert {:error, %Refused{code: "forbidden"}} = save(client, "two")
+    assert save(client, "three") == :ok
+    assert [{^key, "one", 0}, {^key, "one", 0}, {^key, "one", 0}, {_other, "three", 1}] = saves(got)
+  end
+
+  test "a save builds on the one before that whose outcome was unknown, if that was not applied" do
+    {client, got} = scripted([@none, answer(%{revision: 1}), @unknown, problem("too_large", 413), answer(%{revision: 2}), answer(%{revision: 3})])
+    assert save(client, "one") == :ok
+    assert {:error, %Unknown{}} = save(client, "two")
+    assert save(client, "three") == :ok
+    assert save(client, "four") == :ok
+    assert [{_, "one", 0}, {key, "two", 1}, {key, "two", 1}, {_, "three", 1}, {_, "four", 2}] = saves(got)
+  end
+end

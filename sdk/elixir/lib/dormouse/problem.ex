@@ -5,7 +5,7 @@ defmodule Dormouse.Problem do
   alias Dormouse.{JSON, Refused}
 
   # Codes of nodes that are about this attempt only: an earlier one may have been applied.
-  @inconclusive ~w(read_only unauthenticated forbidden quota_exceeded corrupt)
+  @inconclusive ~w(overloaded unavailable not_owner read_only unauthenticated forbidden quota_exceeded corrupt)
 
   # The type of the problem of an answer that is not of a node.
   @foreign "about:blank"

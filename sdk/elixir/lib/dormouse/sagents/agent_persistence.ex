@@ -11,10 +11,10 @@ defmodule Dormouse.Sagents.AgentPersistence do
 
   Each save builds on the one that this VM loaded or saved last. If another node has saved meanwhile,
   the save is refused as `revision_mismatch`, so that an agent that was replaced cannot overwrite its
-  successor's state.
+  successor's state. After a save whose outcome is unknown, the next one learns first what came of it.
   """
 
-  alias Dormouse.{Conversations, Refused}
+  alias Dormouse.{Conversations, Problem, Refused, Unknown}
 
   # Conversations whose last revision a VM remembers.
   @remembered_max 10_000
@@ -37,9 +37,23 @@ defmodule Dormouse.Sagents.AgentPersistence do
 
     with {:ok, revision} <- revision(client, id),
          body = %{state: state_data, lifecycle: lifecycle, agent_id: context.agent_id, if_revision: revision},
-         {:ok, %{"revision" => revision}} <- Conversations.save(client, id, body) do
-      remember(client, id, revision)
-      :ok
+         {:ok, _revision} <- save(client, id, body),
+         do: :ok
+  end
+
+  # Remembers the revision of a save; of one whose outcome is unknown, what sends it again.
+  defp save(client, id, body, options \\ []) do
+    case Conversations.save(client, id, body, options) do
+      {:ok, %{"revision" => revision}} ->
+        remember(client, id, revision)
+        {:ok, revision}
+
+      {:error, %Unknown{idempotency_key: key}} = error ->
+        remember(client, id, {body, key})
+        error
+
+      error ->
+        error
     end
   end
 
@@ -85,6 +99,9 @@ defmodule Dormouse.Sagents.AgentPersistence do
   # The revision that this VM loaded or saved last; of a conversation that it does not know, the current one.
   defp revision(client, id) do
     case Dormouse.Server.recall(client.server, {client.defaults[:scope], id}) do
+      {:ok, {body, key}} ->
+        settled(save(client, id, body, idempotency_key: key), client, id, body.if_revision)
+
       {:ok, revision} ->
         {:ok, revision}
 
@@ -96,6 +113,18 @@ defmodule Dormouse.Sagents.AgentPersistence do
         end
     end
   end
+
+  # A save that was refused for itself was not applied: the one before it counts.
+  defp settled({:error, %Refused{} = refused} = error, client, id, before) do
+    if Problem.inconclusive?(refused) do
+      error
+    else
+      remember(client, id, before)
+      {:ok, before}
+    end
+  end
+
+  defp settled(result, _client, _id, _before), do: result
 
   defp remember(client, id, revision), do: Dormouse.Server.remember(client.server, {client.defaults[:scope], id}, revision, @remembered_max)
 end
