@@ -82,7 +82,7 @@ func (c *Catalog) List(ctx context.Context) (Contents, error) {
 		case err == nil:
 			out.Backups = append(out.Backups, m)
 		case errors.Is(err, blob.ErrNotFound): // deleted meanwhile
-		case errors.Is(err, errDocument):
+		case errors.Is(err, ErrDocument):
 			out.Damages[name] = err
 		default:
 			return out, err
@@ -93,17 +93,17 @@ func (c *Catalog) List(ctx context.Context) (Contents, error) {
 	return out, nil
 }
 
-// errDocument is wrapped by the error of a document that was read, and cannot be trusted.
-var errDocument = errors.New("it cannot be used")
+// ErrDocument is wrapped by the error of a document that was read, and cannot be trusted.
+var ErrDocument = errors.New("it cannot be used")
 
-// document reads a signed document. The error wraps errDocument if the object itself is wrong.
+// document reads a signed document. The error wraps ErrDocument if the object itself is wrong.
 func (c *Catalog) document(ctx context.Context, object string, into any) (key string, err error) {
 	raw, err := c.read(ctx, object, documentBytesMax)
 	if err != nil {
 		return "", err
 	}
 	if key, err = c.Trust.open(raw, into); err != nil {
-		return "", fmt.Errorf("%s: %w: %w", object, errDocument, err)
+		return "", fmt.Errorf("%s: %w: %w", object, ErrDocument, err)
 	}
 	return key, nil
 }
@@ -119,7 +119,7 @@ func (c *Catalog) read(ctx context.Context, object string, bytesMax int64) ([]by
 		return nil, fmt.Errorf("read %s: %w", object, err)
 	}
 	if int64(len(raw)) > bytesMax {
-		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", object, errDocument, bytesMax)
+		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", object, ErrDocument, bytesMax)
 	}
 	return raw, nil
 }
@@ -131,7 +131,7 @@ func (c *Catalog) Manifest(ctx context.Context, name string) (m Manifest, err er
 		return m, err
 	}
 	if err := m.check(c.Cluster, name); err != nil {
-		return m, fmt.Errorf("%s: %w: %w", object, errDocument, err)
+		return m, fmt.Errorf("%s: %w: %w", object, ErrDocument, err)
 	}
 	return m, nil
 }
@@ -175,7 +175,7 @@ func (c *Catalog) Head(ctx context.Context) (h Head, err error) {
 		return h, err
 	}
 	if h.Format != format || h.ClusterID != c.Cluster {
-		return h, fmt.Errorf("%s: %w: it is of format %d and of cluster %q", object, errDocument, h.Format, h.ClusterID)
+		return h, fmt.Errorf("%s: %w: it is of format %d and of cluster %q", object, ErrDocument, h.Format, h.ClusterID)
 	}
 	return h, nil
 }

@@ -27,6 +27,7 @@ type memory struct {
 	spoil   func(name string, content []byte) []byte
 	fail    error
 	hang    string // Put of a name that contains it waits until its context ends; "" for none
+	lost    string // Get of a name that contains it fails; "" for none
 }
 
 func (m *memory) Put(ctx context.Context, name string, r io.Reader) error {
@@ -60,9 +61,19 @@ func (m *memory) hangAt(text string) {
 	m.hang = text
 }
 
+// loseAt makes Get of names that contain a text fail; "" means none.
+func (m *memory) loseAt(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lost = text
+}
+
 func (m *memory) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.lost != "" && strings.Contains(name, m.lost) {
+		return nil, errors.New("the bucket does not answer")
+	}
 	content, ok := m.objects[name]
 	if !ok {
 		return nil, blob.ErrNotFound

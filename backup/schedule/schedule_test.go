@@ -355,6 +355,42 @@ func TestNothingIsRemovedWhileAManifestIsDamaged(t *testing.T) {
 	})
 }
 
+// A node that cannot read how far the log was shipped does not begin behind a later backup.
+func TestTheLogHasNoHoleAfterAHeadThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.ledBefore(t, "n1")
+		c.write(10)
+		one := c.run(t, "n2", func(o *schedule.Options) { o.LogEvery = 0 })
+		c.lead("n2")
+		synctest.Wait()
+		if _, err := one.Take(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		c.write(5)
+		c.compact(5) // the log continues the head, and the newest backup
+		c.loseAt("head.json")
+		two := c.run(t, "n3")
+		c.lead("n3")
+		time.Sleep(time.Minute)
+		if s := two.Status(); s.ShippedTo != 0 || !strings.Contains(s.LogError, "does not answer") {
+			t.Errorf("without the head the status is %+v", s)
+		}
+		c.loseAt("")
+		time.Sleep(2 * time.Minute)
+		after := uint64(5)
+		for _, s := range c.contents(t).Segments {
+			if s.From > after+1 {
+				t.Errorf("the segment after entry %d begins at %d", after, s.From)
+			}
+			after = s.To
+		}
+		if s := two.Status(); s.ShippedTo != 20 || after != 20 || s.Gaps != 0 || s.LogError != "" {
+			t.Errorf("the status is %+v, and the segments reach to %d", s, after)
+		}
+	})
+}
+
 // Entries at the destination that are not of this log, as a restored disk could have, count as a gap.
 func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
