@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -57,9 +58,12 @@ func (o *Offline) describe() error {
 }
 
 // Replay applies the entries that the state machine lacks. The last ones may not be
-// committed: Raft cannot tell without a majority.
-func (o *Offline) Replay() error {
+// committed: Raft cannot tell without a majority. It ends early with ctx.
+func (o *Offline) Replay(ctx context.Context) error {
 	err := o.log.After(o.machine.Applied(), func(entry *raft.Log) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if entry.Type != raft.LogCommand {
 			return nil
 		}

@@ -39,9 +39,12 @@ func (s Survivor) newer(other Survivor) bool {
 
 // Survivors describes the data directories of nodes that do not run, the newest one first. It changes
 // only what a start of the node would repair.
-func Survivors(_ context.Context, dirs []string) ([]Survivor, error) {
+func Survivors(ctx context.Context, dirs []string) ([]Survivor, error) {
 	var all []Survivor
 	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		s, err := survivor(dir)
 		if err != nil {
 			return nil, fault("read "+dir, err, codeFailed)
@@ -108,7 +111,7 @@ type offline struct {
 
 // openOffline copies the state of the data directory dir to scratch, which must be new and on the same
 // disk, and replays the log there. Nothing of dir changes.
-func openOffline(dir, scratch string) (*offline, error) {
+func openOffline(ctx context.Context, dir, scratch string) (*offline, error) {
 	if err := unfinishedRecovery(dir); err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func openOffline(dir, scratch string) (*offline, error) {
 	if o.ClusterID == "" {
 		return nil, errors.Join(fmt.Errorf("%w: the node in %s belongs to no cluster yet", storage.ErrForeign, dir), o.close())
 	}
-	if err := o.log.Replay(); err != nil {
+	if err := o.log.Replay(ctx); err != nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		return nil, errors.Join(err, o.failed, o.close())
@@ -164,4 +167,17 @@ func (o *offline) close() error {
 		err = errors.Join(err, o.log.Close())
 	}
 	return errors.Join(err, o.unlock.Close())
+}
+
+// boundedWriter writes to w until ctx ends.
+type boundedWriter struct {
+	ctx context.Context //nolint:containedctx // of one call
+	w   io.Writer
+}
+
+func (b boundedWriter) Write(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	return b.w.Write(p)
 }

@@ -62,7 +62,8 @@ func unfinishedRecovery(dir string) error {
 	return fmt.Errorf("%w: run \"dormoused recover --force-new-cluster --data-dir %s\" again", errUnfinished, dir)
 }
 
-// Run recovers the node, or finishes an earlier run.
+// Run recovers the node, or finishes an earlier run. If ctx ends before the new directories are named, it
+// returns an error, and the node is as it was.
 func (r *Recovery) Run(ctx context.Context) (Recovered, error) {
 	dir := r.Config.Node.DataDir
 	if unfinishedRecovery(dir) != nil {
@@ -79,11 +80,11 @@ func (r *Recovery) Run(ctx context.Context) (Recovered, error) {
 		return Recovered{}, fault("make a directory for the new cluster", err, codeDisk)
 	}
 	scratch := filepath.Join(temp, "copy")
-	o, err := openOffline(dir, scratch)
+	o, err := openOffline(ctx, dir, scratch)
 	if err != nil {
 		return Recovered{}, fault("read "+dir, err, codeFailed)
 	}
-	done, err := r.found(o, temp, scratch)
+	done, err := r.found(ctx, o, temp, scratch)
 	if err == nil {
 		done, err = r.finish() // while the old directories are locked
 	}
@@ -122,8 +123,8 @@ func (r *Recovery) choose(ctx context.Context) error {
 	return nil
 }
 
-// found builds the new cluster in temp, and names it recoveryDir.
-func (r *Recovery) found(o *offline, temp, scratch string) (done Recovered, err error) {
+// found builds the new cluster in temp, and names it recoveryDir. The end of ctx stops it before that.
+func (r *Recovery) found(ctx context.Context, o *offline, temp, scratch string) (done Recovered, err error) {
 	c := r.Config
 	done = Recovered{Survivor: o.Survivor, NewClusterID: uuid.NewString(), Replayed: o.machine.Applied() - o.Applied}
 	done.Replaced = filepath.Join(c.Node.DataDir, "replaced-"+o.ClusterID)
@@ -137,7 +138,7 @@ func (r *Recovery) found(o *offline, temp, scratch string) (done Recovered, err 
 		return done, err
 	}
 	state, stream := io.Pipe()
-	go func() { _ = stream.CloseWithError(o.machine.WriteBackup(stream)) }()
+	go func() { _ = stream.CloseWithError(o.machine.WriteBackup(boundedWriter{ctx, stream})) }()
 	_, err = fsm.RestoreBackup(state, fsm.RestoreOptions{Dir: filepath.Join(temp, "state"), ClusterID: done.NewClusterID, Voter: voter})
 	_ = state.CloseWithError(errors.New("the restore has ended")) // ends the writer if it has not
 	if err := errors.Join(err, o.closeMachine(), os.RemoveAll(scratch)); err != nil {
@@ -160,6 +161,9 @@ func (r *Recovery) found(o *offline, temp, scratch string) (done Recovered, err 
 	}
 	if err := r.before("name"); err != nil {
 		return done, err
+	}
+	if ctx.Err() != nil {
+		return done, context.Cause(ctx)
 	}
 	return done, fault("name the new cluster's directory", move(temp, filepath.Join(c.Node.DataDir, recoveryDir)), codeDisk)
 }

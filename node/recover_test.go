@@ -354,6 +354,48 @@ func TestANodeThatRunsIsNotRecoveredSim(t *testing.T) {
 	})
 }
 
+// Work on the directory of a node that does not run ends with its context, and the node is as it was.
+func TestInterruptedWorkLeavesADirectoryAsItWasSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newDiskCluster(t)
+		putMany(t, w.leader(), 0, 5)
+		w.agree()
+		w.killAll("n3")
+		dir, out := w.config("n3").Node.DataDir, filepath.Join(w.dir, "backup")
+		ctx, interrupt := context.WithCancel(t.Context())
+		early, late := w.recovery("n3"), w.recovery("n3")
+		late.OnStep(func(name string) error {
+			if name == "name" {
+				interrupt()
+			}
+			return nil
+		})
+		if _, err := late.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("a recovery that is interrupted late: %v", err)
+		}
+		if _, err := early.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("a recovery: %v", err)
+		}
+		if _, err := node.Survivors(ctx, []string{dir}); !errors.Is(err, context.Canceled) {
+			t.Errorf("the survivors: %v", err)
+		}
+		if _, err := node.BackupOffline(ctx, dir, out); !errors.Is(err, context.Canceled) {
+			t.Errorf("a backup: %v", err)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Error("the interrupted backup has made its file")
+		}
+		done, err := w.recovery("n3").Run(t.Context())
+		if err != nil || done.NewClusterID == "" {
+			t.Fatalf("the recovery is %+v, %v", done, err)
+		}
+		r := w.startAlone("n3")
+		w.await("the node to serve alone", func() bool { return r.Ready() == nil })
+		holds(t, r, 5)
+	})
+}
+
 func TestABackupOfAKilledNodeHasItsWholeLogSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

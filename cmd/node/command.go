@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -85,9 +86,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// serve runs the node. For a new dev node it also prints what to try once it is ready.
+// serve runs the node until a signal stops it. For a new dev node it also prints what to try once it is ready.
 func (p process) serve(ctx context.Context, c config.Config) error {
-	return p.until(ctx, c.Node.StopTimeout, func(ctx context.Context) error {
+	err := p.until(ctx, c.Node.StopTimeout, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		told := make(chan struct{})
 		go func() {
@@ -102,4 +103,13 @@ func (p process) serve(ctx context.Context, c config.Config) error {
 		<-told
 		return err
 	})
+	var stopped *interruptedError
+	switch {
+	case !errors.As(err, &stopped):
+		return err
+	case errors.Is(err, context.Canceled):
+		return nil // the error only says that a stop was requested
+	default:
+		return stopped.err
+	}
 }

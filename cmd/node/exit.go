@@ -82,6 +82,6 @@ func exitTable() string {
 	for _, e := range exits {
 		fmt.Fprintf(&b, "  %d  %s\n", e.code, e.meaning)
 	}
-	b.WriteString("  130, 143  a second SIGINT or SIGTERM ended it at once\n")
+	b.WriteString("  130, 143  SIGINT or SIGTERM interrupted a command, or a second one ended the node at once\n")
 	return b.String()
 }

@@ -66,7 +66,11 @@ func (p process) recoverCommand(file *string) *cobra.Command {
 }
 
 func (p process) showSurvivors(ctx context.Context, dirs []string, output string) error {
-	all, err := node.Survivors(ctx, dirs)
+	var all []node.Survivor
+	err := p.until(ctx, stopGrace, func(ctx context.Context) (err error) {
+		all, err = node.Survivors(ctx, dirs)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -115,7 +119,11 @@ not have been committed. A running cluster is backed up with dormctl.`,
 			if dir == "" || out == "" {
 				return &usageError{fmt.Errorf("backup: name the directory with --data-dir DIR and the file with --out FILE")}
 			}
-			s, err := node.BackupOffline(cmd.Context(), dir, out)
+			var s node.Survivor
+			err := p.until(cmd.Context(), stopGrace, func(ctx context.Context) (err error) {
+				s, err = node.BackupOffline(ctx, dir, out)
+				return err
+			})
 			if err != nil {
 				return fmt.Errorf("back up %s: %w", dir, err)
 			}

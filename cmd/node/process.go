@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,34 +56,50 @@ func (p process) tell(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stderr, "dormoused: "+format+"\n", args...)
 }
 
-// until runs work with a context that the first signal ends. A second signal ends the process,
-// unless it follows within signalEcho. So does work that does not stop within limit and stopGrace.
+// interruptedError is the error of work that a signal ended before it was done.
+type interruptedError struct {
+	signal os.Signal
+	err    error // of the work
+}
+
+func (e *interruptedError) Error() string {
+	return fmt.Sprintf("interrupted (%v): %v", e.signal, e.err)
+}
+func (e *interruptedError) Unwrap() error { return e.err }
+
+// ExitCode returns the exit code that shells use for the signal.
+func (e *interruptedError) ExitCode() int { return signalCode(e.signal) }
+
+// until runs work with a context that the first signal ends. If work fails then, the error is an
+// interruptedError. A second signal ends the process, unless it follows within signalEcho. So does
+// work that does not stop within limit and stopGrace.
 func (p process) until(ctx context.Context, limit time.Duration, work func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- work(ctx) }()
 
+	var first os.Signal          // nil until it arrives
 	var asked time.Time          // when the first signal arrived
 	var overdue <-chan time.Time // fires when the stop has taken too long; nil until one is requested
 	for {
 		select {
 		case err := <-done:
-			if overdue != nil && errors.Is(err, context.Canceled) {
-				return nil // the error only says that a stop was requested
+			if first != nil && err != nil {
+				return &interruptedError{first, err}
 			}
 			return err
 		case s := <-p.signals:
-			if overdue != nil && time.Since(asked) < signalEcho {
+			if first != nil && time.Since(asked) < signalEcho {
 				continue
 			}
-			if overdue != nil {
+			if first != nil {
 				p.tell("second signal (%v): ending at once; nothing acknowledged is lost", s)
 				p.exit(signalCode(s))
 				return fmt.Errorf("stopped by a second signal: %v", s)
 			}
 			p.tell("%v: stopping within %v; once more ends at once", s, limit)
-			asked, overdue = time.Now(), time.After(limit+stopGrace)
+			first, asked, overdue = s, time.Now(), time.After(limit+stopGrace)
 			p.stopping()
 			cancel()
 		case <-overdue:

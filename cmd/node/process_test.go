@@ -166,6 +166,32 @@ func TestTheFirstSignalStopsInOrder(t *testing.T) {
 	})
 }
 
+// A command that a signal has interrupted has not done its work.
+func TestAnInterruptedCommandFails(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "dormblob") // never opens its store
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 3600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	archive := []string{"--from", "s3://backups", "--blob-program", program, "--any-signer"}
+	node := []string{"--node-id", "n1", "--data-dir", t.TempDir()}
+	for _, args := range [][]string{
+		append([]string{"verify"}, archive...),
+		append([]string{"restore", "--dry-run"}, archive...),
+		append(append([]string{"restore"}, archive...), node...),
+		append([]string{"restore", "--backup", "b"}, node...),
+	} {
+		s := newSystem()
+		s.restore = func(ctx context.Context, _ config.Config, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		s.signals <- syscall.SIGTERM
+		if code := s.main(t.Context(), args); code != 143 || s.out.Len() > 0 || !strings.Contains(s.errs.String(), "interrupted (terminated): ") {
+			t.Errorf("%q: exit code %d, %s%s", args, code, &s.out, &s.errs)
+		}
+	}
+}
+
 func TestASecondSignalEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSystem()
