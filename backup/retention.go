@@ -14,7 +14,8 @@ type Retention struct {
 	Daily  int // as Hourly, for days in UTC
 	Weekly int // as Hourly, for weeks in UTC that begin on Monday
 	// Log keeps each entry or instant of this last period restorable: the newest backup from before
-	// it, and all segments after that one. 0 keeps the segments after the newest backup.
+	// it, and all segments after that one. 0 keeps the segments after the newest backup. The time between
+	// two backups counts for at most the interval of the schedule.
 	Log time.Duration
 }
 
@@ -25,9 +26,9 @@ func hour(t time.Time) [2]int { return [2]int{t.Year(), t.YearDay()*24 + t.Hour(
 func day(t time.Time) [2]int  { return [2]int{t.Year(), t.YearDay()} }
 func week(t time.Time) [2]int { year, week := t.ISOWeek(); return [2]int{year, week} }
 
-// Expired returns the backups and the segments that no rule keeps at the time now. Backups are in
-// the order of their names.
-func (r Retention) Expired(now time.Time, backups []Manifest, segments []SegmentRef) (old []Manifest, gone []SegmentRef) {
+// Expired returns the backups and the segments that no rule keeps at the time now. due returns when the
+// schedule takes the backup after one that began at last. Backups are in the order of their names.
+func (r Retention) Expired(now time.Time, due func(last time.Time) time.Time, backups []Manifest, segments []SegmentRef) (old []Manifest, gone []SegmentRef) {
 	if len(backups) == 0 {
 		return nil, nil
 	}
@@ -48,7 +49,7 @@ func (r Retention) Expired(now time.Time, backups []Manifest, segments []Segment
 			}
 		}
 	}
-	base := r.base(now, backups)
+	base := r.base(now, due, backups)
 	keep[base.Name] = true
 	for _, m := range backups {
 		if !keep[m.Name] {
@@ -63,19 +64,23 @@ func (r Retention) Expired(now time.Time, backups []Manifest, segments []Segment
 	return old, gone
 }
 
-// base returns the backup from which the oldest restorable point in time is replayed.
-func (r Retention) base(now time.Time, backups []Manifest) Manifest {
+// base returns the backup from which the oldest restorable point in time is replayed: the newest one that is as old
+// as Log by the time of the log, and by the intervals between the backups since. An interval counts for at most that
+// of the schedule. So a node whose clock is far ahead, or one after it, finds no history older than it is.
+func (r Retention) base(now time.Time, due func(time.Time) time.Time, backups []Manifest) Manifest {
 	if r.Log == 0 {
 		return backups[len(backups)-1]
 	}
-	oldest := now.Add(-r.Log).UnixMilli()
-	base := backups[0]
-	for _, m := range backups {
-		if m.Time <= oldest {
-			base = m
+	oldest, next, age := now.Add(-r.Log).UnixMilli(), now, time.Duration(0)
+	for _, m := range slices.Backward(backups) {
+		began := time.UnixMilli(m.StartedAt)
+		age += max(0, min(next.Sub(began), due(began).Sub(began)))
+		if age >= r.Log && m.Time <= oldest {
+			return m
 		}
+		next = began
 	}
-	return base
+	return backups[0]
 }
 
 // LogBase returns the position of the oldest backup from which the shipped log goes on: retention keeps backups that

@@ -262,7 +262,7 @@ func (r *Runner) prune(ctx context.Context, c *backup.Catalog) error {
 			}
 		}
 	}
-	old, gone := r.o.Retention.Expired(time.Now(), all.Backups, all.Segments)
+	old, gone := r.o.Retention.Expired(time.Now(), r.o.Due, all.Backups, all.Segments)
 	for _, m := range old {
 		if err := c.Delete(ctx, m.Name); err != nil {
 			return err
