@@ -111,6 +111,7 @@ func (g *Group) Ready() error {
 
 // LocalStatus returns what this node knows of itself.
 func (g *Group) LocalStatus() membership.PeerStatus {
+	founding, cluster := g.joiner.Standing()
 	id, addr := g.Leader()
 	applied, chain := g.machine.Chain()
 	free := int64(0)
@@ -118,10 +119,10 @@ func (g *Group) LocalStatus() membership.PeerStatus {
 		free = disk.Left.Load()
 	}
 	return membership.PeerStatus{
-		ClusterID: g.self.ClusterID(), Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
+		ClusterID: cluster, Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
 		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(), FlushTime: g.stores.FailStop.FlushTime(),
-		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(), DiskFree: free, LeaderEnded: g.failover.LeaderEnded(),
+		Founding: founding, MayFound: g.joiner.MayFound(), DiskFree: free, LeaderEnded: g.failover.LeaderEnded(),
 	}
 }

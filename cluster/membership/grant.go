@@ -105,7 +105,8 @@ func (j *Joiner) HandleFounding(ctx context.Context, r FoundingRequest) (Foundin
 // any more, or has lost its data.
 func (j *Joiner) isOver(ctx context.Context, held FoundingRequest) bool {
 	if held.Incarnation == j.Self.Incarnation {
-		return j.grants.underWay() != held.Founding
+		founding, cluster := j.Standing()
+		return cluster == "" && founding != held.Founding
 	}
 	there, err := j.status(ctx, held.RaftAddr)
 	if err != nil || there.Node != held.Node || there.ClusterID != "" {

@@ -70,6 +70,44 @@ func TestAFoundingIsGrantedOnceTheOneBeforeIsOver(t *testing.T) {
 	}
 }
 
+// during is a stable store that calls meanwhile when the grant is read.
+type during struct {
+	raft.StableStore
+	meanwhile func()
+}
+
+func (d *during) Get(key []byte) ([]byte, error) {
+	if string(key) == string(keyGrant) {
+		d.meanwhile()
+	}
+	return d.StableStore.Get(key)
+}
+
+// A node that has just founded its cluster grants no other founding, also if it was asked before.
+func TestAFoundingThatHasJustSucceededIsNotOver(t *testing.T) {
+	stable := &during{StableStore: raft.NewInmemStore(), meanwhile: func() {}}
+	self, err := transport.LoadSelf("n1", stable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Joiner{Roster: &Roster{Self: self}, grants: newGrants(stable)}
+	own := FoundingRequest{Node: "n1", Incarnation: self.Incarnation, RaftAddr: "n1:raft", Founding: "f"}
+	j.grants.begin("f")
+	if answer, err := j.HandleFounding(t.Context(), own); err != nil || !answer.Granted {
+		t.Fatalf("its own founding: %+v, %v", answer, err)
+	}
+	stable.meanwhile = func() {
+		if err := self.Adopt("mine"); err != nil {
+			t.Error(err)
+		}
+		j.grants.end("f")
+	}
+	other := FoundingRequest{Node: "n2", Incarnation: "i2", RaftAddr: "n2:raft", Founding: "g"}
+	if answer, err := j.HandleFounding(t.Context(), other); err != nil || answer.Granted {
+		t.Errorf("the founding of another node: %+v, %v", answer, err)
+	}
+}
+
 // A founding that a crash cut short is finished, unless Raft had written nothing of it.
 func TestACrashInTheMidstOfAFoundingIsRepaired(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -62,8 +62,13 @@ func (j *Joiner) Init() *Joiner {
 	return j
 }
 
-// Founding returns the id of the founding that this node has under way, or "".
-func (j *Joiner) Founding() string { return j.grants.underWay() }
+// Standing returns the id of the founding that this node has under way, or "", and the cluster that it belongs to,
+// or "". A founding ends after the node has adopted its cluster. Read in the other order, one that has just
+// succeeded could look like one that has failed.
+func (j *Joiner) Standing() (founding, cluster string) {
+	founding = j.grants.underWay()
+	return founding, j.Self.ClusterID()
+}
 
 // Run founds or joins a cluster, updates this node's row at the leader, and then
 // watches for its removal. It returns nil when ctx ends, an error that wraps
