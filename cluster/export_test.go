@@ -16,6 +16,9 @@ func (g *Group) Redial() { g.stream.Redial() }
 
 func (g *Group) Raft() *raft.Raft { return g.raft }
 
+// NoteDialer records addr as a node does of a connection that says in a handshake that its node is a member there.
+func (g *Group) NoteDialer(addr string) { g.contacts.NoteMember(addr) }
+
 // OpenEarlier opens the term of the notification before the latest one, and reports whether
 // this node may propose in it.
 func (g *Group) OpenEarlier(ctx context.Context) bool {

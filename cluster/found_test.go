@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -200,6 +201,33 @@ func TestAFounderThatLostItsDataJoinsTheClusterThatDialsIt(t *testing.T) {
 		}
 		l.until("n1 votes again", func() bool { return len(n1.voters()) == 4 && n1.group.Ready() == nil })
 	})
+}
+
+// A connection without a proof can name any addresses. They do not keep a node waiting.
+func TestUnprovedAddressesDelayNoJoin(t *testing.T) {
+	for _, edit := range []func(*cluster.Options){joining("n1"), founding("n1")} {
+		synctest.Test(t, func(t *testing.T) {
+			l := trio(t, nil)
+			id := l.leader().group.ClusterID()
+			l.net.Isolate("n4", "n1", "n2", "n3")
+			n4 := l.start("n4", edit)
+			for i := range 40 {
+				silent := fmt.Sprint("a", i)
+				l.net.Block("n4", silent)
+				n4.group.NoteDialer(addrOf(silent))
+			}
+			time.Sleep(time.Minute)
+			for _, name := range []string{"n1", "n2", "n3"} {
+				l.net.Heal("n4", name)
+				l.net.Heal(name, "n4")
+			}
+			healed := time.Now()
+			l.until("n4 joins", func() bool { return n4.group.ClusterID() == id })
+			if took := time.Since(healed); took > 20*time.Second {
+				t.Errorf("n4 has joined after %v", took)
+			}
+		})
+	}
 }
 
 // All nodes start with one configuration, in any order: one of them founds.

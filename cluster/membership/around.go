@@ -42,20 +42,38 @@ func (s survey) missing(node string, expect int) string {
 // survey asks the node at every address that this node knows of.
 func (j *Joiner) survey(ctx context.Context) survey {
 	s := survey{nodes: map[string]PeerStatus{}}
-	for _, addr := range j.knownAddrs(ctx) {
-		status, err := j.status(ctx, addr)
+	addrs := j.knownAddrs(ctx, j.Contacts.members())
+	for i, status := range j.statuses(ctx, addrs) {
+		addr := addrs[i]
 		switch {
-		case err != nil:
-			j.logNoAnswer(addr, err)
+		case status == nil:
 			s.silent = append(s.silent, addr)
 		case status.Incarnation == j.Self.Incarnation: // this node, at another address
 		case status.ClusterID != "" && status.ClusterID != j.Self.ClusterID():
 			return survey{cluster: status.ClusterID, member: status.Node}
 		default:
-			s.nodes[addr] = status
+			s.nodes[addr] = *status
 		}
 	}
 	return s
+}
+
+// statuses asks the nodes at all addresses at once. The status of one that does not answer is nil.
+func (j *Joiner) statuses(ctx context.Context, addrs []string) []*PeerStatus {
+	all := make([]*PeerStatus, len(addrs))
+	var asking sync.WaitGroup
+	for i, addr := range addrs {
+		asking.Go(func() {
+			status, err := j.status(ctx, addr)
+			if err != nil {
+				j.logNoAnswer(addr, err)
+				return
+			}
+			all[i] = &status
+		})
+	}
+	asking.Wait()
+	return all
 }
 
 // logNoAnswer logs that the node at addr did not answer. An address that is no Raft
@@ -85,16 +103,16 @@ func notRaftPort(err error) string {
 	return ""
 }
 
-// knownAddrs returns the addresses that this node was given, has learned and was
-// dialed from, sorted, without its own. A host name with several addresses, such
-// as that of a headless service, counts as all of them.
-func (j *Joiner) knownAddrs(ctx context.Context) []string {
+// knownAddrs returns the addresses that this node was given and has learned, and
+// more, sorted, without its own. A host name with several addresses, such as that
+// of a headless service, counts as all of them.
+func (j *Joiner) knownAddrs(ctx context.Context, more []string) []string {
 	var learned []string
 	if j.Learned != nil {
 		learned = j.Learned()
 	}
 	known := map[string]bool{}
-	for _, addr := range slices.Concat(j.Join, learned, j.Contacts.members()) {
+	for _, addr := range slices.Concat(j.Join, learned, more) {
 		for _, each := range j.resolve(ctx, addr) {
 			known[each] = true
 		}
@@ -127,7 +145,8 @@ func (j *Joiner) resolve(ctx context.Context, addr string) []string {
 // membersMax bounds the addresses that Contacts keeps of members.
 const membersMax = 64
 
-// Contacts is what connections have shown about the nodes at other addresses. Its
+// Contacts is what connections have shown about the nodes at other addresses.
+// Nothing proves the addresses, and they may not answer. Its
 // methods may be called concurrently. The zero value is empty.
 type Contacts struct {
 	mu      sync.Mutex

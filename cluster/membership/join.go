@@ -80,7 +80,7 @@ func (j *Joiner) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if j.Self.ClusterID() == "" && len(j.knownAddrs(ctx)) == 0 {
+	if j.Self.ClusterID() == "" && len(j.knownAddrs(ctx, j.Contacts.members())) == 0 {
 		j.Logger.Warn("this node belongs to no cluster and knows no other node: start it with --bootstrap, or with an address to --join")
 	}
 	attempts := retry.New(askRetry, askRetryMax)
@@ -182,7 +182,16 @@ func (j *Joiner) askToJoin(ctx context.Context) JoinResponse {
 		return j.HandleJoin(ctx, request)
 	}
 	asked := map[string]bool{self: true}
-	queue := j.addrsToAsk(ctx)
+	if answer := j.askEach(ctx, request, j.addrsToAsk(ctx), asked); answer.Accepted || answer.Refused != "" {
+		return answer
+	}
+	return j.askEach(ctx, request, j.dialers(ctx, asked), asked)
+}
+
+// askEach asks the nodes at addrs, and the leaders that they name, except those that
+// were asked already, until one accepts or refuses the request.
+func (j *Joiner) askEach(ctx context.Context, request JoinRequest, addrs []string, asked map[string]bool) JoinResponse {
+	queue := slices.Clone(addrs)
 	for len(queue) > 0 && ctx.Err() == nil && j.Peers != nil {
 		addr := queue[0]
 		queue = queue[1:]
@@ -226,10 +235,23 @@ func (j *Joiner) inOtherCluster(ctx context.Context) (why string) {
 	return why
 }
 
+// dialers returns the addresses of members that dialed this node, without those that
+// were asked already. Each has proved that a member is there: it has answered.
+func (j *Joiner) dialers(ctx context.Context, asked map[string]bool) []string {
+	unproved := slices.DeleteFunc(j.Contacts.members(), func(addr string) bool { return asked[addr] })
+	var addrs []string
+	for i, status := range j.statuses(ctx, unproved) {
+		if status != nil && status.ClusterID != "" {
+			addrs = append(addrs, unproved[i])
+		}
+	}
+	return addrs
+}
+
 // addrsToAsk returns the addresses that may know the leader, the likeliest first.
 func (j *Joiner) addrsToAsk(ctx context.Context) []string {
 	leader, _ := j.Raft.LeaderWithID()
-	addrs := append([]string{string(leader)}, j.knownAddrs(ctx)...)
+	addrs := append([]string{string(leader)}, j.knownAddrs(ctx, nil)...)
 	for _, m := range j.Machine.Members() {
 		addrs = append(addrs, m.RaftAddr)
 	}
