@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/memberlist"
+
+	"dormouse/internal/listener"
 )
 
 func rosterOf(name string) *roster {
@@ -166,12 +168,12 @@ func TestEachKeyIsAccepted(t *testing.T) {
 // nothing is closed.
 func TestAStreamOfGossipIsPassedOnWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &screen{logger: hclog.NewNullLogger(), streams: make(chan net.Conn)}
+		s := &screen{logger: hclog.NewNullLogger(), streams: make(chan net.Conn), open: listener.NewUnproved(streamsMax)}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		check := func() net.Conn {
 			here, there := net.Pipe()
-			go s.check(ctx, there)
+			go s.check(ctx, &begun{Conn: there, open: s.open})
 			return here
 		}
 		for _, first := range []byte{0, messageTypesEnd - 1, labelType} {

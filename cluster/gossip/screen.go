@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/memberlist"
 	"golang.org/x/time/rate"
+
+	"dormouse/internal/listener"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 	portTries = 10
 
 	// wrongPortEvery is the time between two log lines about connections of
-	// other protocols: a node that was told to join here dials every second.
+	// other protocols, or about too many: a node that was told to join here dials every second.
 	wrongPortEvery = time.Minute
 
 	// The first byte of a stream is the type of memberlist's message: one of a
@@ -28,10 +30,15 @@ const (
 	// firstBytes holds the greeting of another protocol: a connection that is
 	// closed with bytes unread is reset, and the dialer could not tell why.
 	firstBytes = 4 << 10
+
+	// streamsMax bounds the streams that are open: memberlist reads up to 20 MiB of one before it
+	// can tell whether the sender has the key. Those of members last for milliseconds.
+	streamsMax = 64
 )
 
 // screen is memberlist's transport over UDP and TCP without the streams that are
 // not gossip. It closes those and logs why; memberlist would log an error for each.
+// It bounds the streams, as none has proved yet that it is of a member.
 type screen struct {
 	*memberlist.NetTransport
 	raftAddr string
@@ -39,7 +46,9 @@ type screen struct {
 	streams  chan net.Conn
 	stop     context.CancelFunc
 	wait     sync.WaitGroup
-	logged   rate.Sometimes
+	open     *listener.Unproved
+	logged   rate.Sometimes // of other protocols
+	crowded  rate.Sometimes
 }
 
 // listen returns a transport that listens on an address; port 0 takes any.
@@ -59,7 +68,8 @@ func listen(host string, port int, raftAddr string, logger hclog.Logger) (*scree
 	ctx, stop := context.WithCancel(context.Background())
 	s := &screen{
 		NetTransport: inner, raftAddr: raftAddr, logger: logger,
-		streams: make(chan net.Conn), stop: stop, logged: rate.Sometimes{Interval: wrongPortEvery},
+		streams: make(chan net.Conn), stop: stop, open: listener.NewUnproved(streamsMax),
+		logged: rate.Sometimes{Interval: wrongPortEvery}, crowded: rate.Sometimes{Interval: wrongPortEvery},
 	}
 	s.wait.Go(func() { s.run(ctx) })
 	return s, nil
@@ -92,7 +102,14 @@ func (s *screen) run(ctx context.Context) {
 	for {
 		select {
 		case c := <-s.NetTransport.StreamCh():
-			s.wait.Go(func() { s.check(ctx, c) })
+			b := &begun{Conn: c, open: s.open}
+			if victim := s.open.Add(b); victim != nil {
+				s.crowded.Do(func() {
+					s.logger.Warn("closed a connection to the gossip port: too many are open", "limit", streamsMax, "from", victim.RemoteAddr())
+				})
+				_ = victim.Close()
+			}
+			s.wait.Go(func() { s.check(ctx, b) })
 		case <-ctx.Done():
 			return
 		}
@@ -100,12 +117,12 @@ func (s *screen) run(ctx context.Context) {
 }
 
 // check reads the first bytes of a stream and passes the stream on, or closes it.
-func (s *screen) check(ctx context.Context, c net.Conn) {
+func (s *screen) check(ctx context.Context, c *begun) {
 	unblock := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer unblock()
 	first := make([]byte, firstBytes)
 	_ = c.SetReadDeadline(time.Now().Add(streamTimeout))
-	n, err := c.Read(first)
+	n, err := c.Conn.Read(first)
 	if err != nil {
 		s.logger.Debug("a gossip connection ended before its first message", "from", c.RemoteAddr(), "error", err)
 		_ = c.Close()
@@ -120,8 +137,9 @@ func (s *screen) check(ctx context.Context, c net.Conn) {
 		_ = c.Close()
 		return
 	}
+	c.first = first[:n]
 	select {
-	case s.streams <- &begun{Conn: c, first: first[:n]}:
+	case s.streams <- c:
 	case <-ctx.Done():
 		_ = c.Close()
 	}
@@ -131,7 +149,14 @@ func (s *screen) check(ctx context.Context, c net.Conn) {
 // goroutine may read from it at a time.
 type begun struct {
 	net.Conn
+	open  *listener.Unproved
 	first []byte
+}
+
+// Close implements net.Conn.
+func (b *begun) Close() error {
+	b.open.Remove(b)
+	return b.Conn.Close()
 }
 
 func (b *begun) Read(p []byte) (int, error) {

@@ -2,6 +2,8 @@ package gossip_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -64,6 +66,53 @@ func TestOtherProtocolsOnTheGossipPortAreLoggedOnce(t *testing.T) {
 		log.mu.Lock()
 		log.all.Reset()
 		log.mu.Unlock()
+	}
+}
+
+// Connections without a proof of the key are bounded, and keep no member out.
+func TestSilentGossipConnectionsGiveWay(t *testing.T) {
+	log, met := &lines{}, make(chan string, 64)
+	start := func(name string, seeds ...string) *gossip.Gossip {
+		g, err := gossip.New(gossip.Options{
+			Name: name, Incarnation: "i", BindAddr: "127.0.0.1:0", Keys: testKeys, Seeds: func() []string { return seeds },
+			OnEvent: func(s gossip.Seen) {
+				if s.Name != name && s.Status == gossip.Alive {
+					met <- name
+				}
+			},
+			Logger: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	one := start("n1")
+	silent := make([]net.Conn, 65)
+	for i := range silent {
+		c, err := net.Dial("tcp", one.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close() //nolint:errcheck // the node has closed it
+		silent[i] = c
+	}
+	if got, err := io.ReadAll(silent[0]); len(got) > 0 || !strings.Contains(log.String(), "too many are open") {
+		t.Errorf("the oldest connection reads %q, %v, and the log has %q", got, err, log)
+	}
+	two := start("n2", one.Addr())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 2)
+	for _, g := range []*gossip.Gossip{one, two} {
+		go func() { ended <- g.Run(ctx) }()
+	}
+	if a, b := <-met, <-met; a == b {
+		t.Errorf("%s has met the other one twice", a)
+	}
+	cancel()
+	if err := errors.Join(<-ended, <-ended, two.Close(t.Context()), one.Close(t.Context())); err != nil {
+		t.Error(err)
 	}
 }
 

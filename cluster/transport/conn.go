@@ -162,3 +162,12 @@ func (l raftLayer) dial(addr raft.ServerAddress) (net.Conn, error) {
 
 // Close closes the stream: Raft's transport owns it.
 func (l raftLayer) Close() error { return l.stream.Close() }
+
+// hostOf returns the host of an address.
+func hostOf(addr net.Addr) string {
+	host, _, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	return host
+}

@@ -3,7 +3,6 @@ package transport
 import (
 	"bytes"
 	"errors"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -91,37 +90,6 @@ func TestAGreetingThatIsNoneIsRefused(t *testing.T) {
 		if r.Len() < 1<<16 {
 			t.Errorf("%s: %d bytes too many were read", name, 1<<16-r.Len())
 		}
-	}
-}
-
-// at is a connection from an address.
-type at struct {
-	net.Conn
-	addr string
-}
-
-func (a at) RemoteAddr() net.Addr { return address(a.addr) }
-
-// With too many handshakes, the oldest connection of the address with the most gives way.
-func TestTheAddressWithTheMostHandshakesGivesWay(t *testing.T) {
-	h := &handshaking{max: 4}
-	var conns []*conn
-	add := func(addr string) *conn {
-		c := &conn{Conn: at{addr: addr}}
-		conns = append(conns, c)
-		return h.add(c)
-	}
-	for _, addr := range []string{"a:1", "b:1", "b:2", "a:2"} {
-		if victim := add(addr); victim != nil {
-			t.Fatalf("%s gave way", victim.RemoteAddr())
-		}
-	}
-	h.remove(conns[3])
-	if victim := add("c:1"); victim != nil {
-		t.Errorf("%s gave way although one had ended", victim.RemoteAddr())
-	}
-	if victim := add("c:2"); victim != conns[1] {
-		t.Errorf("another connection than the oldest of b gave way: %v", victim)
 	}
 }
 

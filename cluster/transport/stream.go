@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/cluster/keys"
+	"dormouse/internal/listener"
 )
 
 const (
@@ -96,8 +97,8 @@ type Stream struct {
 	encodings string // of Raft's calls that this node knows; "" in tests, as in builds before frames
 
 	raft, peers *incoming
-	handshaking handshaking
-	done        chan struct{} // closed by Close
+	handshaking *listener.Unproved // their handshakes are not complete
+	done        chan struct{}      // closed by Close
 
 	// dialing ends, by StopDialing, before Raft is stopped: Raft waits for its
 	// calls, and a call to a node that is down lasts up to reachMax.
@@ -119,13 +120,13 @@ func Listen(o Options, self *Self) (*Stream, error) {
 	if o.Keys == nil {
 		return nil, errors.New("transport: a node needs a cluster key")
 	}
-	listener, err := o.Network.Listen(o.Listen)
+	accepted, err := o.Network.Listen(o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("%w on %s: %w", ErrListen, o.Listen, err)
 	}
 	s := &Stream{
-		o: o, self: self, listener: listener, addr: listener.Addr(), logger: o.Logger,
-		handshaking: handshaking{max: unverifiedMax},
+		o: o, self: self, listener: accepted, addr: accepted.Addr(), logger: o.Logger,
+		handshaking: listener.NewUnproved(unverifiedMax),
 		encodings:   encodingsKnown,
 		done:        make(chan struct{}),
 		conns:       make(map[*conn]struct{}),
@@ -185,7 +186,7 @@ func (s *Stream) Serve(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		if victim := s.handshaking.add(tracked); victim != nil {
+		if victim := s.handshaking.Add(tracked); victim != nil {
 			if suppressed, due := s.rejected.allow(hostOf(victim.RemoteAddr()), time.Now()); due {
 				s.logger.Warn("closed a connection: too many handshakes are under way", "limit", unverifiedMax, "from", victim.RemoteAddr(), "not-logged-since-the-last", suppressed)
 			}
@@ -221,7 +222,7 @@ func (s *Stream) connected(node string) bool {
 // its kind.
 func (s *Stream) accept(c *conn) {
 	kind, err := s.answer(c)
-	s.handshaking.remove(c)
+	s.handshaking.Remove(c)
 	if err != nil {
 		if suppressed, due := s.rejected.allow(c.caller(), time.Now()); due {
 			s.logger.Warn("refused a connection", "from", c.RemoteAddr(), "error", err, "not-logged-since-the-last", suppressed)
