@@ -20,6 +20,7 @@ type fakeNode struct {
 	changed  []string             // the calls of Change
 	drained  map[string]int       // :: drained node → partitions that it owns
 	pins     []layout.Pin         // the pins of PinPartition
+	placing  error                // the error of Placement
 	feed     []agent.Changed      // the changes that a watch of changes yields
 	snapshot []byte               // what Backup writes
 	watched  agent.Watch          // the last call of Watch
@@ -170,6 +171,9 @@ func (*fakeNode) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinTok
 // Placement implements layout.Operator. A drained node has released half of its partitions at each
 // call; n9 releases none.
 func (f *fakeNode) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
+	if f.placing != nil {
+		return layout.Placement{}, f.placing
+	}
 	p := layout.Placement{Pins: f.pins, Nodes: []layout.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 2000}}}
 	for node, owned := range f.drained {
 		p.Nodes = append(p.Nodes, layout.PlacedNode{Node: node, Weight: 100, Leased: true, Owned: owned, DrainedAt: 1_700_000_000_000})

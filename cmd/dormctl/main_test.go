@@ -71,6 +71,50 @@ func TestAWriteOfUnknownOutcomeNamesTheRequestThatSettlesIt(t *testing.T) {
 	}
 }
 
+// A command that would make another commit when it runs again says how to settle the first one.
+func TestAnUnknownOutcomeOfACommandThatCannotBeRepeatedIsSettled(t *testing.T) {
+	c := newConsole()
+	c.store.AfterCommit = func(context.Context, agent.Commit) error { return agent.Errorf(agent.CodeUnknown, "no answer") }
+	_, errs, code := c.run("", "timers", "put", "m", "k", "t", "--in", "5m")
+	hint := regexp.MustCompile(`(--at \S+) in place of --in, and with (--request-id [0-9a-f-]{36})\n`).FindStringSubmatch(errs)
+	if code != kit.ExitUnknown || hint == nil {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	_, errs, code = c.run("", "tokens", "create", "--principal", "ci", "--can", "read", "--scope", "s")
+	revoke := regexp.MustCompile(`dormctl (tokens revoke \S+) revokes`).FindStringSubmatch(errs)
+	if code != kit.ExitUnknown || revoke == nil || strings.Contains(errs, "--request-id") {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	c.store.AfterCommit = nil
+	again := strings.Fields("timers put m k t " + hint[1] + " " + hint[2])
+	if out, errs, code := c.run("", again...); code != kit.ExitOK {
+		t.Errorf("%v: exit %d: %s%s", again, code, out, errs)
+	}
+	if out, errs, code := c.run("", append(strings.Fields(revoke[1]), "-o", "json")...); code != kit.ExitOK || !strings.Contains(out, `"existed":true`) {
+		t.Errorf("%s: exit %d: %s%s", revoke[1], code, out, errs)
+	}
+}
+
+// Exit code 5 says that nothing was applied: half of an import, and a drain, were.
+func TestWhatWasAppliedInPartIsNotUnavailable(t *testing.T) {
+	c := newConsole()
+	c.store.placing = agent.Errorf(agent.CodeUnavailable, "no leader is known")
+	if _, errs, code := c.run("", "drain", "n3"); code != kit.ExitFailed || !strings.Contains(errs, "is drained") || strings.Contains(errs, "nothing was changed") {
+		t.Errorf("drain: exit %d: %s", code, errs)
+	}
+	commits := 0
+	c.store.AfterCommit = func(context.Context, agent.Commit) error {
+		if commits++; commits == 2 {
+			return agent.Errorf(agent.CodeUnavailable, "no leader is known")
+		}
+		return nil
+	}
+	_, errs, code := c.run("", "import", write(t, "transcripts.jsonl", transcripts), "--parallel", "1", "--give-up", "1ns")
+	if code != kit.ExitFailed || !strings.Contains(errs, "run the same command again") || strings.Contains(errs, "nothing was changed") {
+		t.Errorf("import: exit %d: %s", code, errs)
+	}
+}
+
 func TestStoredTextCannotMoveTheTerminal(t *testing.T) {
 	c := newConsole()
 	c.run("", "values", "put", "evil\x1b[2J\u009b", "x")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,10 +83,16 @@ func timersSet(a *kit.App) *cobra.Command {
 				}
 				t.Next = time.Now().Add(in).UnixMilli()
 			}
-			return kit.Change(a, cmd, &agent.PutTimer{Timer: t}, func(set *agent.TimerResult) error {
+			err = kit.Change(a, cmd, &agent.PutTimer{Timer: t}, func(set *agent.TimerResult) error {
 				showNext(&set.Timer)
 				return printTimer(a, &set.Timer)
 			})
+			var commit *kit.CommitError
+			if cmd.Flags().Changed("in") && errors.As(err, &commit) { // --in names another time in a moment
+				at := time.UnixMilli(t.Next).UTC().Format(time.RFC3339Nano)
+				commit.Settle = fmt.Sprintf("to find out, run the same command again with --at %s in place of --in, and with --request-id %s", at, commit.Request.Client)
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()

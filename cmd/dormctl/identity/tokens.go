@@ -96,6 +96,10 @@ func put(a *kit.App, cmd *cobra.Command, op agent.PutToken) error {
 	op.Hash = agent.HashToken(secret)
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Submit(ctx, s, agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&op}})
+		var commit *kit.CommitError
+		if errors.As(err, &commit) { // the same command makes another secret
+			commit.Settle = fmt.Sprintf("dormctl tokens revoke %s revokes the token if it was created, as its secret is lost; then create another", op.Hash.TokenID())
+		}
 		if err != nil {
 			return err
 		}

@@ -143,6 +143,10 @@ func (a *App) Request() agent.Request {
 type CommitError struct {
 	Request agent.Request
 	Err     error
+
+	// Settle says what to do if the outcome is unknown. "" means to run the same command again with the request id,
+	// which needs a command that makes the same commit each time.
+	Settle string
 }
 
 func (e *CommitError) Error() string { return e.Err.Error() }

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -168,7 +169,8 @@ func (a *App) hint(err error) string {
 	}
 	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return fmt.Sprintf("it may or may not have been applied; to find out, run the same command again with --request-id %s", commit.Request.Client)
+		again := "to find out, run the same command again with --request-id " + commit.Request.Client
+		return "it may or may not have been applied; " + cmp.Or(commit.Settle, again)
 	}
 	var e *agent.Error
 	if errors.As(err, &e) && e.Code == agent.CodeConflict && e.Head == "" {

@@ -76,7 +76,7 @@ func (a *App) errorOf(err error) errorDoc {
 		doc.Message = err.Error()
 	}
 	var commit *CommitError
-	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
+	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided && commit.Settle == "" {
 		doc.RequestID = commit.Request.Client
 	}
 	return doc

@@ -58,8 +58,8 @@ func drain(ctx context.Context, a *kit.App, s kit.Store, node string, wait time.
 		return err
 	}
 	left, err := awaitDrained(ctx, a, s, node, wait)
-	if err != nil {
-		return err
+	if err != nil { // its code says that nothing was changed
+		return kit.Exit(kit.ExitFailed, fmt.Errorf("node %q is drained and its moves go on, but it is not known how far: %w; dormctl drain waits again", node, err))
 	}
 	said := "it owns no partitions, and gets none until dormctl resume " + node
 	if left > 0 {

@@ -148,7 +148,7 @@ func importTranscripts(ctx context.Context, a *kit.App, list []importer.Conversa
 		summary, err := importer.Import(ctx, s, list, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, "run the same command again to continue where it ended")
+			return unfinished(ctx, err, againHint)
 		}
 		addSettled(s, &summary)
 		doc := importedOf(summary)
@@ -171,6 +171,19 @@ func interrupted(ctx context.Context, err error, hint string) error {
 		return kit.Exit(kit.ExitFailed, fmt.Errorf("interrupted; %s", hint))
 	}
 	return fmt.Errorf("%w; %s", err, hint)
+}
+
+// againHint is the hint of an import that has failed.
+const againHint = "run the same command again to continue where it ended"
+
+// unfinished is interrupted for a command that has begun to change something: its exit code never says that nothing
+// was applied.
+func unfinished(ctx context.Context, err error, hint string) error {
+	err = interrupted(ctx, err, hint)
+	if kit.ExitCode(err) == kit.ExitUnavailable {
+		return kit.Exit(kit.ExitFailed, err)
+	}
+	return err
 }
 
 // differ returns an error that lists the first differences; nil if d has none.
@@ -275,7 +288,7 @@ func importRaw(ctx context.Context, a *kit.App, path string, verify bool, giveUp
 		summary, err := importer.ImportScope(ctx, s, open, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to continue where it ended")
+			return unfinished(ctx, fmt.Errorf("%s: %w", path, err), againHint)
 		}
 		err = printScope(a, summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the file was imported before, and the scope has changed since"))

@@ -21,7 +21,7 @@ func importLive(ctx context.Context, a *kit.App, list []importer.Conversation, o
 		done, err := importer.ImportInstances(ctx, s, s.Instances(), list, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, "run the same command again to continue where it ended")
+			return unfinished(ctx, err, againHint)
 		}
 		addSettled(s, &done)
 		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)

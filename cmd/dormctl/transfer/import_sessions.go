@@ -49,10 +49,10 @@ func importSessions(ctx context.Context, a *kit.App, list []importer.Conversatio
 		return workSessions(ctx, a, list, o)
 	}
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
-		began, again := time.Now(), "run the same command again to continue where it ended"
+		began := time.Now()
 		already, err := importer.StartSessions(ctx, s, list, o.Options)
 		if err != nil {
-			return interrupted(ctx, err, again)
+			return unfinished(ctx, err, againHint)
 		}
 		shareStderr(a)
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*max(o.Copies, 1), "messages")
@@ -60,12 +60,12 @@ func importSessions(ctx context.Context, a *kit.App, list []importer.Conversatio
 		did, err := runWorkers(ctx, a, o, bar.Add)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, again)
+			return unfinished(ctx, err, againHint)
 		}
 		elapsed := time.Since(began)
 		found, err := importer.VerifySessions(ctx, s, list, o.Options)
 		if err != nil {
-			return interrupted(ctx, err, "everything was imported, but not compared with the file")
+			return unfinished(ctx, err, "everything was imported, but not compared with the file")
 		}
 		err = printSessions(a, ImportedSessions{
 			Conversations: found.Conversations, Turns: did.Turns, Messages: did.Messages, Already: already, Workers: o.workers,
