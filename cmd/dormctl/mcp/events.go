@@ -18,7 +18,8 @@ const (
 	eventsPrefix = "mcp/events/"
 	// eventKind is the kind of the entries of these threads.
 	eventKind = "mcp_event"
-	// sessionTTL is how long the state of a session is kept after its last event.
+	// sessionTTL is how long the state of a session is kept after its last event, and its parameters after its last
+	// request.
 	sessionTTL = 24 * time.Hour
 )
 
@@ -26,7 +27,7 @@ const (
 // the stream through any process. It implements sdk.EventStore.
 type events struct {
 	store store
-	ended func(session string) (keeps bool) // called when a session was closed; reports whether its state is kept
+	ended func(session string) (keeps bool) // called when a session was closed here; reports whether its state is kept
 }
 
 var _ sdk.EventStore = (*events)(nil)
@@ -84,7 +85,7 @@ func (e *events) After(ctx context.Context, session, stream string, index int) i
 	}
 }
 
-// SessionClosed implements sdk.EventStore. What it cannot delete expires.
+// SessionClosed implements sdk.EventStore. What it keeps or cannot delete expires.
 func (e *events) SessionClosed(ctx context.Context, session string) error {
 	if e.ended(session) {
 		return nil

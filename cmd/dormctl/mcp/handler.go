@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -35,17 +36,24 @@ type handler struct {
 
 	most    int // sessionsMax, or fewer in a test
 	mu      sync.Mutex
-	known   *simplelru.LRU[string, io.Closer] // guarded by mu; the sessions of this process
-	leaving map[string]chan struct{}          // guarded by mu; sessions that are being closed, and keep their state :: id → closed at the end
+	known   *simplelru.LRU[string, *member] // guarded by mu; the sessions of this process
+	leaving map[string]chan struct{}        // guarded by mu; sessions that are being closed for room :: id → closed at the end
+	ending  map[string]int                  // guarded by mu; requests under way that end a session
+}
+
+// member is a session of this process.
+type member struct {
+	io.Closer
+	renewed time.Time // when its parameters were, guarded by handler.mu
 }
 
 // newHandler returns a handler. serverOf returns the server of a request's caller, or nil.
 func newHandler(state store, serverOf func(*http.Request) *server) *handler {
-	known, err := simplelru.NewLRU[string, io.Closer](sessionsMax, nil)
+	known, err := simplelru.NewLRU[string, *member](sessionsMax, nil)
 	if err != nil {
 		panic(err) // only for a size below one
 	}
-	h := &handler{state: state, serverOf: serverOf, most: sessionsMax, known: known, leaving: map[string]chan struct{}{}}
+	h := &handler{state: state, serverOf: serverOf, most: sessionsMax, known: known, leaving: map[string]chan struct{}{}, ending: map[string]int{}}
 	h.inner = sdk.NewStreamableHTTPHandler(
 		func(r *http.Request) *sdk.Server {
 			v, taken := r.Context().Value(takenOver{}).(*server)
@@ -66,15 +74,45 @@ func newHandler(state store, serverOf func(*http.Request) *server) *handler {
 // takenOver is the key of the server of a session that is taken over, in the context of requests.
 type takenOver struct{}
 
-// ended forgets a session that was closed. It reports whether its state is kept: this process has closed it to make
-// room.
+// ended forgets a session that was closed. It reports whether its state is kept, as it is unless the client has ended
+// the session: another process may continue one that this process has closed to make room, or that was not used here.
 func (h *handler) ended(session string) (keeps bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, keeps = h.leaving[session]; !keeps {
-		h.known.Remove(session)
+	if _, leaving := h.leaving[session]; leaving {
+		return true
 	}
-	return keeps
+	h.known.Remove(session)
+	return h.ending[session] == 0
+}
+
+// use renews the parameters of a session of this process, if that is due.
+func (h *handler) use(ctx context.Context, session string) {
+	h.mu.Lock()
+	one, ok := h.known.Get(session)
+	due := ok && time.Since(one.renewed) >= renewEvery
+	if due {
+		one.renewed = time.Now()
+	}
+	h.mu.Unlock()
+	if due && renewParameters(ctx, h.state, session) != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		one.renewed = time.Time{} // the next request tries again
+	}
+}
+
+// end marks a request that ends a session, until done is called.
+func (h *handler) end(session string) (done func()) {
+	count := func(by int) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.ending[session] += by; h.ending[session] == 0 {
+			delete(h.ending, session)
+		}
+	}
+	count(1)
+	return func() { count(-1) }
 }
 
 // knows reports whether a session is one of this process, which it is about to use.
@@ -101,7 +139,7 @@ func (h *handler) add(session string, closes io.Closer) {
 			close(left)
 		}()
 	}
-	h.known.Add(session, closes)
+	h.known.Add(session, &member{closes, time.Now()})
 }
 
 // left waits until a session that is being closed is closed.
@@ -152,6 +190,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "this session cannot be continued now: "+err.Error(), http.StatusServiceUnavailable)
 			return
 		}
+	}
+	if session != "" {
+		h.use(r.Context(), session)
+	}
+	if r.Method == http.MethodDelete {
+		defer h.end(session)()
 	}
 	h.inner.ServeHTTP(w, r)
 }

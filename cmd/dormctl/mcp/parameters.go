@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -12,6 +13,12 @@ import (
 
 // sessionsPrefix begins the keys of the values that hold the parameters of sessions.
 const sessionsPrefix = "mcp/sessions/"
+
+// A session that is used renews its parameters at most once in renewEvery. They last for sessionTTL after its last use.
+const (
+	renewEvery    = time.Hour
+	parametersTTL = sessionTTL + renewEvery
+)
 
 // parameters are what a process needs to take over a session.
 type parameters struct {
@@ -25,7 +32,7 @@ func storeParameters(ctx context.Context, s store, session string, p parameters)
 	if err != nil {
 		return fmt.Errorf("encode the parameters of a session: %w", err)
 	}
-	_, err = commit[*agent.ValueResult](ctx, s, &agent.PutValue{Key: sessionsPrefix + session, ContentType: jsonType, Bytes: raw, TTL: sessionTTL})
+	_, err = commit[*agent.ValueResult](ctx, s, &agent.PutValue{Key: sessionsPrefix + session, ContentType: jsonType, Bytes: raw, TTL: parametersTTL})
 	if err != nil {
 		return fmt.Errorf("keep the parameters of a session: %w", err)
 	}
@@ -45,6 +52,21 @@ func loadParameters(ctx context.Context, s store, session string) (p parameters,
 		return p, false, fmt.Errorf("decode the parameters of a session: %w", err)
 	}
 	return p, true, nil
+}
+
+// renewParameters makes the parameters of a session expire later, if there are any.
+func renewParameters(ctx context.Context, s store, session string) error {
+	stored, err := find[*agent.Value](ctx, s, &agent.GetValue{Key: sessionsPrefix + session})
+	if agent.CodeOf(err) == agent.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = commit[*agent.ValueResult](ctx, s, &agent.PutValue{
+		Key: stored.Key, ContentType: stored.ContentType, Bytes: stored.Bytes, TTL: parametersTTL, IfRevision: &stored.Revision,
+	})
+	return err
 }
 
 func deleteParameters(ctx context.Context, s store, session string) error {
