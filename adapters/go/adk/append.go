@@ -55,7 +55,9 @@ func (s *Sessions) append(ctx context.Context, of *storedSession, event *session
 	}
 	ops, delta := []agent.Op{thread}, divide(event.Actions.StateDelta)
 	if len(delta.session) > 0 {
-		maps.Copy(own, delta.session)
+		if own, err = own.with(delta.session); err != nil {
+			return err
+		}
 		row, err := putState(of.key(), sessionRow{own, event.Timestamp})
 		if err != nil {
 			return err

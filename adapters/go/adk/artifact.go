@@ -66,6 +66,9 @@ func (a *Artifacts) Save(ctx context.Context, req *artifact.SaveRequest) (*artif
 	if err := req.Validate(); err != nil {
 		return nil, fmt.Errorf("request validation failed: %w", err)
 	}
+	if req.Version < 0 {
+		return nil, fmt.Errorf("save artifact %s: version %d is negative: leave it out for the next one", req.FileName, req.Version)
+	}
 	at := directory(req.AppName, req.UserID, req.SessionID, req.FileName)
 	put, err := putOf(req.Part)
 	if err != nil {

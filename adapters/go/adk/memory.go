@@ -167,14 +167,15 @@ func textsOnly(content *genai.Content) *genai.Content {
 }
 
 // SearchMemory returns the memories of a user of an app, of all sessions, that match the
-// words of the query, best first.
+// words of the query, best first. Of a longer query, such as a whole message, it takes the
+// first agent.RecallQueryBytesMax bytes.
 func (m *Memories) SearchMemory(ctx context.Context, req *memory.SearchRequest) (*memory.SearchResponse, error) {
 	response := &memory.SearchResponse{Memories: []memory.Entry{}}
 	if strings.TrimSpace(req.Query) == "" {
 		return response, nil
 	}
 	found, err := m.scope.Recall(ctx, agent.Recall{
-		Agent: ownerOf(req.AppName, req.UserID), Within: agent.WithinAll, Mode: agent.ModeText, Query: req.Query, Limit: m.limit,
+		Agent: ownerOf(req.AppName, req.UserID), Within: agent.WithinAll, Mode: agent.ModeText, Query: queryOf(req.Query), Limit: m.limit,
 		Filter: agent.MemoryFilter{Kinds: []string{memoryKind}},
 	})
 	if err != nil {
@@ -190,4 +191,13 @@ func (m *Memories) SearchMemory(ctx context.Context, req *memory.SearchRequest) 
 		})
 	}
 	return response, nil
+}
+
+// queryOf returns the beginning of a text that is a valid query.
+func queryOf(text string) string {
+	text = strings.ToValidUTF8(text, " ")
+	if len(text) <= agent.RecallQueryBytesMax {
+		return text
+	}
+	return strings.ToValidUTF8(text[:agent.RecallQueryBytesMax], "") // without half of a character
 }

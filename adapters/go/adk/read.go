@@ -29,7 +29,7 @@ func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 			return nil, fmt.Errorf("get session %s of user %s: %w", of.id, of.user, a.Err)
 		}
 	}
-	row, err := decodeRow(answers.Answers[1].Found.(*agent.Value))
+	row, state, err := decodeRow(answers.Answers[1].Found.(*agent.Value))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (s *Sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 		}
 	}
 	of.own, of.updated = row.State, row.Updated
-	of.state = merge(states[0].state, states[1].state, row.State)
+	of.state = merge(states[0].state, states[1].state, state)
 	if err := s.load(ctx, of, answers.Answers[0].Found.(*agent.Entries)); err != nil {
 		return nil, fmt.Errorf("get session %s: %w", of.id, err)
 	}
@@ -186,7 +186,7 @@ func (s *storedSession) fill(a [4]agent.Answer) (exists bool, err error) {
 			return false, one.Err
 		}
 	}
-	row, err := decodeRow(a[0].Found.(*agent.Value))
+	row, state, err := decodeRow(a[0].Found.(*agent.Value))
 	if err != nil {
 		return false, err
 	}
@@ -211,6 +211,6 @@ func (s *storedSession) fill(a [4]agent.Answer) (exists bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.state = merge(app.state, user.state, row.State)
+	s.state = merge(app.state, user.state, state)
 	return true, nil
 }

@@ -159,6 +159,32 @@ func TestConcurrentChangesOfSharedStateAreKept(t *testing.T) {
 }
 
 // Parallel agents of one process append to the same session in memory.
+// A writer that changes another key leaves a number as it is stored, also one that JSON's float64 rounds.
+func TestALargeNumberKeepsItsDigits(t *testing.T) {
+	store := memstore.New()
+	s, ctx := adk.NewSessions(store, "numbers"), t.Context()
+	const large = 1<<53 + 1
+	create(t, s, "s", map[string]any{"own": large, "app:n": large, "user:n": large})
+	again := get(t, s, "s")
+	if err := s.AppendEvent(ctx, again, said("1", "one", map[string]any{"k": 1, "app:k": 1, "user:k": 1})); err != nil {
+		t.Fatal(err)
+	}
+	found, err := store.Read(ctx, agent.Reads{Scope: "numbers", Reads: []agent.Read{
+		&agent.GetValue{Key: "adk/session/app/ada/s"}, &agent.GetValue{Key: "adk/app/app"}, &agent.GetValue{Key: "adk/user/app/ada"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range found.Answers {
+		if a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		if v := a.Found.(*agent.Value); !strings.Contains(string(v.Bytes), "9007199254740993") || !strings.Contains(string(v.Bytes), `"k":1`) {
+			t.Errorf("%s is %s", v.Key, v.Bytes)
+		}
+	}
+}
+
 func TestEventsOfOneSessionInMemoryFollowEachOther(t *testing.T) {
 	s := adk.NewSessions(dial(t), "")
 	of := create(t, s, "s", nil)
@@ -249,7 +275,8 @@ func TestASessionIsRemembered(t *testing.T) {
 			}
 		}
 	}
-	for query, want := range map[string][]string{"tea": {"1"}, "HARBOUR": {"3"}, "giraffe": nil, " ": nil} {
+	message := "tea " + strings.Repeat("é", agent.RecallQueryBytesMax) // as a tool of ADK searches for the user's whole message
+	for query, want := range map[string][]string{"tea": {"1"}, "HARBOUR": {"3"}, "giraffe": nil, " ": nil, message: {"1"}, "x" + message[4:]: nil, "tea \xff": {"1"}} {
 		r, err := m.SearchMemory(ctx, &memory.SearchRequest{AppName: "app", UserID: "ada", Query: query})
 		if err != nil {
 			t.Fatal(err)
@@ -307,6 +334,9 @@ func TestAnArtifactKeepsItsPart(t *testing.T) {
 	}
 	if err := save(part, 7); err == nil {
 		t.Error("a version was saved twice")
+	}
+	if err := save(part, -1); err == nil {
+		t.Error("a negative version was saved")
 	}
 	load := &artifact.LoadRequest{AppName: "app", UserID: "ada", SessionID: "another", FileName: "user:f"}
 	if r, err := a.Load(ctx, load); err != nil || r.Part.InlineData.DisplayName != "a photo" || string(r.Part.InlineData.Data) != "\x00\xff" {

@@ -17,10 +17,10 @@ type storedSession struct {
 	// appended at a time follow each other.
 	appending sync.Mutex
 
-	mu          sync.RWMutex // guards what follows
-	incarnation uint64       // of the thread
-	rev         uint64       // of the thread, as this session knows it
-	own         map[string]any
+	mu          sync.RWMutex   // guards what follows
+	incarnation uint64         // of the thread
+	rev         uint64         // of the thread, as this session knows it
+	own         encodedState   // of the session itself, as it is stored
 	state       map[string]any // own, and what the user and the app have
 	events      []*session.Event
 	updated     time.Time
@@ -44,17 +44,17 @@ func (s *storedSession) LastUpdateTime() time.Time {
 	return s.updated
 }
 
-// at returns the revision that the next event expects, and a copy of the session's own
-// state.
-func (s *storedSession) at() (incarnation, rev uint64, own map[string]any) {
+// at returns the revision that the next event expects, and the session's own state, which
+// nothing changes.
+func (s *storedSession) at() (incarnation, rev uint64, own encodedState) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.incarnation, s.rev, maps.Clone(s.own)
+	return s.incarnation, s.rev, s.own
 }
 
 // appended adds an event that was stored. delta is its change of state, with temporary
 // keys, which live as long as this session in memory.
-func (s *storedSession) appended(event *session.Event, delta, own map[string]any, rev uint64) {
+func (s *storedSession) appended(event *session.Event, delta map[string]any, own encodedState, rev uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.Copy(s.state, delta)

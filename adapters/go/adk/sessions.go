@@ -43,8 +43,8 @@ func NewSessions(service agent.Service, scope string) *Sessions { return &Sessio
 
 // sessionRow is the value of a session.
 type sessionRow struct {
-	State   map[string]any `json:"state"`
-	Updated time.Time      `json:"updated"` // of the last change of the state
+	State   encodedState `json:"state"`
+	Updated time.Time    `json:"updated"` // of the last change of the state
 }
 
 // Create creates a session, and adds its state of the user and the app to theirs.
@@ -57,8 +57,11 @@ func (s *Sessions) Create(ctx context.Context, req *session.CreateRequest) (*ses
 		created.id = platform.NewUUID(ctx)
 	}
 	delta := divide(req.State)
-	created.own = delta.session
-	row, err := putState(created.key(), sessionRow{delta.session, created.updated})
+	var err error
+	if created.own, err = encodedState(nil).with(delta.session); err != nil {
+		return nil, fmt.Errorf("create session %s: %w", created.id, err)
+	}
+	row, err := putState(created.key(), sessionRow{created.own, created.updated})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +77,7 @@ func (s *Sessions) Create(ctx context.Context, req *session.CreateRequest) (*ses
 	}
 	made := result.Results[0].(*agent.ThreadResult).Thread
 	created.incarnation, created.rev = made.Incarnation, made.Rev
-	created.state = merge(app, user, maps.Clone(created.own))
+	created.state = merge(app, user, delta.session)
 	return &session.CreateResponse{Session: created}, nil
 }
 
@@ -157,14 +160,13 @@ func named(app, user, id string) (*storedSession, error) {
 	return &storedSession{app: app, user: user, id: id}, nil
 }
 
-// decodeRow decodes the value of a session.
-func decodeRow(v *agent.Value) (sessionRow, error) {
-	var row sessionRow
-	if err := json.Unmarshal(v.Bytes, &row); err != nil {
-		return row, fmt.Errorf("decode the session in value %s: %w", v.Key, err)
+// decodeRow decodes the value of a session, and its state.
+func decodeRow(v *agent.Value) (row sessionRow, state map[string]any, err error) {
+	if err = json.Unmarshal(v.Bytes, &row); err == nil {
+		state, err = row.State.decoded()
 	}
-	if row.State == nil {
-		row.State = make(map[string]any)
+	if err != nil {
+		return row, nil, fmt.Errorf("decode the session in value %s: %w", v.Key, err)
 	}
-	return row, nil
+	return row, state, nil
 }

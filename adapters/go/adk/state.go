@@ -32,6 +32,37 @@ func divide(delta map[string]any) deltas {
 	return d
 }
 
+// encodedState is a state as it is stored. What a writer does not change is written back byte for byte: a number
+// above 2^53 keeps its digits.
+type encodedState map[string]json.RawMessage
+
+// decoded returns the state as sessions show it.
+func (e encodedState) decoded() (map[string]any, error) {
+	state := make(map[string]any, len(e))
+	for key, raw := range e {
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return nil, fmt.Errorf("decode the state of %q: %w", key, err)
+		}
+		state[key] = value
+	}
+	return state, nil
+}
+
+// with returns a copy of the state with a change.
+func (e encodedState) with(delta map[string]any) (encodedState, error) {
+	next := make(encodedState, len(e)+len(delta))
+	maps.Copy(next, e)
+	for key, value := range delta {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encode the state of %q: %w", key, err)
+		}
+		next[key] = raw
+	}
+	return next, nil
+}
+
 // merge returns the state that a session shows: its own, its user's and its app's.
 func merge(app, user, own map[string]any) map[string]any {
 	state := make(map[string]any, len(app)+len(user)+len(own))
@@ -50,7 +81,8 @@ func merge(app, user, own map[string]any) map[string]any {
 type shared struct {
 	key                   string
 	revision, incarnation uint64
-	state                 map[string]any
+	encoded               encodedState
+	state                 map[string]any // of encoded
 }
 
 // sharedIn returns the state in the answer to a read of its value.
@@ -64,7 +96,11 @@ func sharedIn(key string, a agent.Answer) (shared, error) {
 	}
 	v := a.Found.(*agent.Value)
 	s.revision, s.incarnation = v.Revision, v.Incarnation
-	if err := json.Unmarshal(v.Bytes, &s.state); err != nil {
+	err := json.Unmarshal(v.Bytes, &s.encoded)
+	if err == nil {
+		s.state, err = s.encoded.decoded()
+	}
+	if err != nil {
 		return s, fmt.Errorf("decode the state in value %s: %w", key, err)
 	}
 	return s, nil
@@ -73,8 +109,10 @@ func sharedIn(key string, a agent.Answer) (shared, error) {
 // with returns the op that adds delta to the state, unless the state has changed since it
 // was read.
 func (s shared) with(delta map[string]any) (agent.Op, error) {
-	next := maps.Clone(s.state)
-	maps.Copy(next, delta)
+	next, err := s.encoded.with(delta)
+	if err != nil {
+		return nil, err
+	}
 	put, err := putState(s.key, next)
 	if err != nil {
 		return nil, err
