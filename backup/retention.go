@@ -72,11 +72,12 @@ func (r Retention) base(now time.Time, due func(time.Time) time.Time, backups []
 		return backups[len(backups)-1]
 	}
 	oldest, next, age := now.Add(-r.Log).UnixMilli(), now, time.Duration(0)
-	for _, m := range slices.Backward(backups) {
+	for i := len(backups) - 1; i >= 0; i-- {
+		m := &backups[i]
 		began := time.UnixMilli(m.StartedAt)
 		age += max(0, min(next.Sub(began), due(began).Sub(began)))
 		if age >= r.Log && m.Time <= oldest {
-			return m
+			return *m
 		}
 		next = began
 	}

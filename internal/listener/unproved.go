@@ -2,7 +2,6 @@ package listener
 
 import (
 	"net"
-	"slices"
 	"sync"
 
 	"dormouse/internal/budget"
@@ -30,7 +29,7 @@ func (u *Unproved) Add(c net.Conn) (victim net.Conn) {
 	if len(u.conns) >= u.max {
 		i := u.mostOf()
 		victim = u.conns[i]
-		u.conns = slices.Delete(u.conns, i, i+1)
+		u.conns = append(u.conns[:i], u.conns[i+1:]...)
 	}
 	u.conns = append(u.conns, c)
 	return victim
@@ -57,7 +56,10 @@ func (u *Unproved) mostOf() int {
 func (u *Unproved) Remove(c net.Conn) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if i := slices.Index(u.conns, c); i >= 0 {
-		u.conns = slices.Delete(u.conns, i, i+1)
+	for i, other := range u.conns {
+		if other == c {
+			u.conns = append(u.conns[:i], u.conns[i+1:]...)
+			return
+		}
 	}
 }
