@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -17,27 +16,79 @@ type keyOrder struct {
 // scannedMax is how many of the last rows are compared one by one.
 const scannedMax = 64
 
-// within adds to keys those of the range of rows, unsorted.
-func (k *keyOrder) within(keys []string, rows []change, lower, upper string) []string {
+// within returns an iterator over the changed keys of a range. It is valid until rows are added or forgotten.
+func (k *keyOrder) within(rows []change, lower, upper string) changedKeys {
 	if len(rows)-k.rows > scannedMax {
 		k.add(rows)
 	}
+	c := changedKeys{rows: rows, upper: upper}
 	for _, run := range k.runs {
-		from, _ := slices.BinarySearchFunc(run, lower, func(place int, key string) int { return strings.Compare(rows[place].key, key) })
-		for _, place := range run[from:] {
-			key := rows[place].key
-			if key >= upper {
-				break
-			}
-			keys = append(keys, key)
+		if run = from(rows, run, lower); len(run) > 0 && rows[run[0]].key < upper {
+			c.runs = append(c.runs, run)
 		}
 	}
-	for i := range rows[k.rows:] {
-		if key := rows[k.rows+i].key; lower <= key && key < upper {
-			keys = append(keys, key)
+	var last []int
+	for place := k.rows; place < len(rows); place++ {
+		if key := rows[place].key; lower <= key && key < upper {
+			last = append(last, place)
 		}
 	}
-	return keys
+	if len(last) > 0 {
+		c.runs = append(c.runs, sortedPlaces(rows, last))
+	}
+	c.choose()
+	return c
+}
+
+// changedKeys iterates over the changed keys of a range, in order.
+type changedKeys struct {
+	rows  []change
+	upper string
+	runs  [][]int // what is left of each run of places, which are sorted by their keys; none is empty
+	least int     // the run that has the least key
+}
+
+// key returns the next key and its place; "" means that there is none.
+func (c *changedKeys) key() (key string, place int) {
+	if len(c.runs) == 0 {
+		return "", -1
+	}
+	place = c.runs[c.least][0]
+	return c.rows[place].key, place
+}
+
+// step moves past a key, if it is the next one.
+func (c *changedKeys) step(key string) {
+	if next, _ := c.key(); next != key {
+		return
+	}
+	c.runs[c.least] = c.runs[c.least][1:]
+	c.choose()
+}
+
+// seek moves to the first key that is not below one.
+func (c *changedKeys) seek(key string) {
+	for i, run := range c.runs {
+		c.runs[i] = from(c.rows, run, key)
+	}
+	c.choose()
+}
+
+// from returns the places of a run whose keys are not below one.
+func from(rows []change, run []int, key string) []int {
+	n, _ := slices.BinarySearchFunc(run, key, func(place int, key string) int { return strings.Compare(rows[place].key, key) })
+	return run[n:]
+}
+
+// choose drops the runs that have ended, and finds the least key of the others.
+func (c *changedKeys) choose() {
+	c.runs = slices.DeleteFunc(c.runs, func(run []int) bool { return len(run) == 0 || c.rows[run[0]].key >= c.upper })
+	c.least = 0
+	for i, run := range c.runs {
+		if c.rows[run[0]].key < c.rows[c.runs[c.least][0]].key {
+			c.least = i
+		}
+	}
 }
 
 // add adds the last rows as a run.
@@ -46,12 +97,18 @@ func (k *keyOrder) add(rows []change) {
 	for place := k.rows; place < len(rows); place++ {
 		run = append(run, place)
 	}
-	slices.SortFunc(run, func(a, b int) int { return cmp.Compare(rows[a].key, rows[b].key) })
+	run = sortedPlaces(rows, run)
 	for n := len(k.runs); n > 0 && 2*len(run) >= len(k.runs[n-1]); n-- {
 		run = merged(rows, k.runs[n-1], run)
 		k.runs = k.runs[:n-1]
 	}
 	k.runs, k.rows = append(k.runs, run), len(rows)
+}
+
+// sortedPlaces sorts places by their keys.
+func sortedPlaces(rows []change, places []int) []int {
+	slices.SortFunc(places, func(a, b int) int { return strings.Compare(rows[a].key, rows[b].key) })
+	return places
 }
 
 // merged returns the places of two runs as one.

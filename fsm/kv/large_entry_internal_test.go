@@ -31,8 +31,12 @@ func TestTheOrderOfKeysAgainstAScan(t *testing.T) {
 				want = append(want, c.key)
 			}
 		}
-		got := order.within(nil, rows, lower, upper)
-		slices.Sort(got)
+		var got []string
+		keys := order.within(rows, lower, upper)
+		for key, _ := keys.key(); key != ""; key, _ = keys.key() {
+			got = append(got, key)
+			keys.step(key)
+		}
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d rows from %q to %q are %q, want %q", len(rows), lower, upper, got, want)

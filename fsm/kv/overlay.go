@@ -38,12 +38,14 @@ type Overlay struct {
 	places map[string]int // of the rows, by key
 	order  keyOrder       // of the rows
 	ranges deletedRanges
+	absent absentSpans      // which includes the ranges, without the keys that were written later
 	undo   []replacedChange // since the commit began
 	clock  int              // increases with each change
 	bytes  int              // of all written rows, including those of refused commits
 
-	room   int   // for how many rows places has memory
-	sorted []int // memory of WriteTo
+	room    int   // for how many rows places has memory
+	sorted  []int // memory of WriteTo
+	visited int   // how many keys Keys has visited, for tests
 }
 
 // change is a row's newest value. It is deleted if it has neither a value nor a message.
@@ -101,7 +103,7 @@ func (o *Overlay) Drop() {
 	clear(o.rows)
 	clear(o.undo)
 	o.rows, o.undo, o.sorted, o.ranges, o.clock, o.bytes = o.rows[:0], o.undo[:0], o.sorted[:0], deletedRanges{}, 0, 0
-	o.order = keyOrder{}
+	o.order, o.absent = keyOrder{}, absentSpans{}
 }
 
 // EngineError is a failure of the engine, after which a replica must stop.
@@ -117,13 +119,16 @@ func (o *Overlay) Size() int { return o.bytes }
 func (o *Overlay) Count(n int) { o.bytes += n }
 
 // mark is a point to roll back to.
-type mark struct{ rows, ranges int }
+type mark struct {
+	rows, ranges int
+	absent       []span
+}
 
 // Begin starts a commit.
 func (o *Overlay) Begin() mark {
 	clear(o.undo)
 	o.undo = o.undo[:0]
-	return mark{rows: len(o.rows), ranges: len(o.ranges.all)}
+	return mark{rows: len(o.rows), ranges: len(o.ranges.all), absent: o.absent.mark()}
 }
 
 // Rollback undoes all changes since Begin.
@@ -139,6 +144,7 @@ func (o *Overlay) Rollback(m mark) {
 	o.rows = o.rows[:m.rows]
 	o.order.truncate(m.rows)
 	o.ranges.truncate(m.ranges)
+	o.absent.reset(m.absent)
 }
 
 // Set writes a row. The overlay keeps value, which callers must not change afterwards.
@@ -167,6 +173,9 @@ func (o *Overlay) put(key string, c change, size int) {
 	o.clock++
 	o.bytes += len(key) + size
 	c.key, c.at = key, o.clock
+	if len(o.absent.all) > 0 && !c.deleted() {
+		o.absent.cut(key)
+	}
 	place, had := o.places[key]
 	if !had {
 		o.places[key] = len(o.rows)
@@ -209,6 +218,11 @@ func (o *Overlay) Get(key string) ([]byte, error) {
 	return value, nil
 }
 
+// present reports whether the entry sees a row at the place of a change.
+func (o *Overlay) present(place int) bool {
+	return !o.rows[place].deleted() && !o.stale(&o.rows[place])
+}
+
 // stale reports whether a later range delete covers a change.
 func (o *Overlay) stale(c *change) bool { return o.ranges.coverSince(c.key, c.at) }
 
@@ -221,6 +235,7 @@ func (o *Overlay) RemoveRange(lower, upper string) error {
 	if more {
 		o.clock++
 		o.ranges.add(deletedRange{lower: lower, upper: upper, at: o.clock})
+		o.absent.add(span{lower, upper})
 		return nil
 	}
 	for _, key := range keys {
@@ -231,48 +246,21 @@ func (o *Overlay) RemoveRange(lower, upper string) error {
 
 // Keys returns the first keys of a range, at most limit; more reports whether there are others.
 func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool, err error) {
-	ours := o.within(lower, upper)
-	cursor, err := o.engine.Scan([]byte(lower), []byte(upper))
+	w, err := o.walk(lower, upper)
 	if err != nil {
-		return nil, false, &EngineError{err}
+		return nil, false, err
 	}
-	theirs := cursor.Next()
-	for theirs || len(ours) > 0 {
-		var key string
-		switch {
-		case theirs && (len(ours) == 0 || string(cursor.Key()) < ours[0]):
-			key = string(cursor.Key())
-			theirs = cursor.Next()
-			if o.ranges.coverSince(key, 0) {
-				continue
-			}
-		default:
-			key = ours[0]
-			ours = ours[1:]
-			if theirs && string(cursor.Key()) == key {
-				theirs = cursor.Next()
-			}
-			if c := &o.rows[o.places[key]]; c.deleted() || o.stale(c) {
-				continue
-			}
-		}
+	for key, ok := w.next(); ok; key, ok = w.next() {
 		if len(keys) == limit {
 			more = true
 			break
 		}
 		keys = append(keys, key)
 	}
-	if err := cursor.Close(); err != nil {
-		return nil, false, &EngineError{err}
+	if err := w.close(); err != nil {
+		return nil, false, err
 	}
 	return keys, more, nil
-}
-
-// within returns the changed keys of a range, in order.
-func (o *Overlay) within(lower, upper string) []string {
-	keys := o.order.within(nil, o.rows, lower, upper)
-	slices.Sort(keys)
-	return keys
 }
 
 // WriteTo adds all changes to a batch.

@@ -116,14 +116,8 @@ func randomRow(t *testing.T, random *rand.Rand, overlay *kv.Overlay, model map[s
 		}
 		maps.DeleteFunc(model, func(k, _ string) bool { return key <= k && k < upper })
 	case 13:
-		got, more, err := overlay.Keys(kind, kv.After(kind), 1000)
-		if err != nil || more {
-			t.Fatal(more, err)
-		}
-		want := slices.DeleteFunc(slices.Sorted(maps.Keys(model)), func(k string) bool { return k[:1] != kind })
-		if !slices.Equal(got, want) {
-			t.Fatalf("the overlay has the keys %q, the model %q", got, want)
-		}
+		checkKeys(t, overlay, model, kind, kv.After(kind), 1000)
+		checkKeys(t, overlay, model, key, kv.After(key[:len(key)-random.IntN(4)]), random.IntN(10))
 	default:
 		got, err := overlay.Get(key)
 		if err != nil {
@@ -132,6 +126,19 @@ func randomRow(t *testing.T, random *rand.Rand, overlay *kv.Overlay, model map[s
 		if want, ok := model[key]; ok != (got != nil) || string(got) != want {
 			t.Fatalf("row %q is %q, want %q", key, got, want)
 		}
+	}
+}
+
+// checkKeys compares the first keys of a range.
+func checkKeys(t *testing.T, overlay *kv.Overlay, model map[string]string, lower, upper string, limit int) {
+	t.Helper()
+	got, more, err := overlay.Keys(lower, upper, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.DeleteFunc(slices.Sorted(maps.Keys(model)), func(k string) bool { return k < lower || upper <= k })
+	if all := len(want); more != (all > limit) || !slices.Equal(got, want[:min(limit, all)]) {
+		t.Fatalf("from %q to %q the overlay has the keys %q, more: %t, the model %q", lower, upper, got, more, want)
 	}
 }
 
