@@ -123,6 +123,75 @@ func TestNumbersThatNoOpWritesAreRefused(t *testing.T) {
 	}
 }
 
+// TestListsOfAnImportAreBounded imports each list as long as ops make it, and one longer.
+func TestListsOfAnImportAreBounded(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	begin := exportedScope{}.begin("i")
+	begin.Minted = 1000
+	do[*agent.ImportResult](r, begin)
+	chunk := uint64(0)
+	for limit, test := range map[string]struct {
+		most int
+		row  func(n int) agent.ScopeRow
+	}{
+		"history_max": {agent.HistoryMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindCheckpoint, "c", &logpb.CheckpointRow{Revision: 2000, Kept: make([]uint64, n)})
+		}},
+		"kept has 1001 items, more than history_max": {agent.HistoryMax, func(n int) agent.ScopeRow {
+			body := &logpb.CheckpointBody{}
+			if n > agent.HistoryMax {
+				body.Row = &logpb.CheckpointRow{Kept: make([]uint64, n)}
+			}
+			return importedRow(t, kv.KindCheckpointBody, "c", body, 1, 0)
+		}},
+		"fork_segments_max": {agent.ForkSegmentsMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindThread, "t", &logpb.ThreadMeta{Segments: repeated[logpb.Segment](n)})
+		}},
+		"session_snapshots_max": {agent.SessionSnapshotsMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindSession, "s", &logpb.SessionRow{SnapshotsEnd: 1000, Snapshots: repeated[logpb.KeptSnapshot](n)})
+		}},
+		"turn.snapshots has 17 items, more than session_snapshots_max": {agent.SessionSnapshotsMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindSession, "s", &logpb.SessionRow{Turn: &logpb.TurnStart{Snapshots: repeated[logpb.KeptSnapshot](n)}})
+		}},
+		"session_requests_max": {agent.SessionRequestsMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindSession, "s", &logpb.SessionRow{RequestsEnd: 1000, RequestSizes: make([]uint64, n)})
+		}},
+		"session_queue_max": {agent.SessionQueueMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindSession, "s", &logpb.SessionRow{QueueEnd: 1000, QueueSizes: make([]uint64, n)})
+		}},
+		"review_deciders_max": {agent.ReviewDecidersMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindReview, "r", &logpb.ReviewRow{Deciders: make([]string, n)})
+		}},
+		"conversation_pending_max": {agent.ConversationPendingMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindConversationPending, "c", &logpb.PendingRow{Messages: repeated[logpb.PendingMessage](n)})
+		}},
+		"memory_tags_max": {agent.MemoryTagsMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindMemory, "a"+kv.Separator+"m", &logpb.MemoryRow{Tags: make([]string, n)})
+		}},
+		"embedding_max": {agent.EmbeddingMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindMemoryBody, "a"+kv.Separator+"m", &logpb.MemoryBody{Embedding: make([]float32, n)})
+		}},
+		"manager_skips_max": {agent.ManagerSkipsMax, func(n int) agent.ScopeRow {
+			return importedRow(t, kv.KindManager, "m", &logpb.ManagerRow{Settings: &logpb.ManagerSettings{SkipsPersist: make([]string, n)}})
+		}},
+	} {
+		r.refused(agent.CodeInvalid, fmt.Sprintf("%s = %d", limit, test.most),
+			&agent.ImportScope{ID: "i", Chunk: chunk, Rows: agent.AppendScopeRow(nil, test.row(test.most+1))})
+		do[*agent.ImportResult](r, &agent.ImportScope{ID: "i", Chunk: chunk, Rows: agent.AppendScopeRow(nil, test.row(test.most))})
+		chunk++
+	}
+}
+
+// repeated returns n empty messages.
+func repeated[T any](n int) []*T {
+	all := make([]*T, n)
+	for i := range all {
+		all[i] = new(T)
+	}
+	return all
+}
+
 // TestReviewsOfAnImportedSessionAreReadInBounds reads sessions whose rows name reviews that do not exist.
 func TestReviewsOfAnImportedSessionAreReadInBounds(t *testing.T) {
 	session := &logpb.SessionRow{Mode: string(agent.SessionModeClassic), Status: string(agent.SessionWaiting), PendingReviews: 1, ReviewsEnd: 1 << 40}

@@ -53,8 +53,8 @@ func ofNoun(m command.Coded) (keys, bytes uint64) {
 var mainKinds = kv.KindValue + kv.KindCheckpoint + kv.KindThread + kv.KindMemory + kv.KindSession + kv.KindReview +
 	kv.KindConversation + kv.KindManager + kv.KindTimer
 
-// Valid checks the numbers of an imported row: no op of the scope may meet a number that no op writes. m is the message
-// in its value, or nil.
+// Valid checks the numbers of an imported row, and its lists: no op of the scope may meet a number or a list that no op
+// writes. m is the message in its value, or nil.
 // below is the log index that no incarnation of the source reaches.
 func Valid(row agent.ScopeRow, m command.Coded, below uint64) error {
 	if string(row.Key[:1]) == kv.KindShared {
@@ -68,6 +68,9 @@ func Valid(row agent.ScopeRow, m command.Coded, below uint64) error {
 	}
 	if _, bytes := ofNoun(m); bytes > numberMax {
 		return fmt.Errorf("it counts for %d bytes, more than %d", bytes, uint64(numberMax))
+	}
+	if err := validLists(m); err != nil {
+		return err
 	}
 	switch m := m.(type) {
 	case *logpb.ThreadMeta:
