@@ -277,6 +277,68 @@ func TestMalformedFramesAreRefused(t *testing.T) {
 	}
 }
 
+// Heads that are too short for the checksums that they must end with are malformed.
+func TestHeadsWithoutTheirChecksumsAreMalformed(t *testing.T) {
+	sealed := func(kind callKind, head ...byte) []byte { // a frame with the checksum of its head
+		f := fields{b: append([]byte{byte(kind), 0, 0, 0, 0}, head...)}
+		(&frames{sums: true}).seal(&f, 1)
+		return f.b
+	}
+	var entries []byte // an AppendEntries call's head without the checksum of its entries
+	h := fields{}
+	h.message(new(raft.AppendEntriesRequest))
+	entries = append(entries, h.b...)
+	for name, frame := range map[string][]byte{
+		"a head of 2 bytes":         {byte(callTimeoutNow), 0, 0, 0, 2, 0, 0},
+		"no checksum of entries":    sealed(callAppendEntries, entries...),
+		"a part of one":             sealed(callAppendEntries, append(bytes.Clone(entries), 0, 0)...),
+		"fields that end too early": sealed(callAppendEntries, entries[:len(entries)-1]...),
+		"half of an entry's fields": sealed(callAppendEntries, append(bytes.Clone(entries), make([]byte, entryBytes/2+sumBytes)...)...),
+	} {
+		f := newFrames(&tape{Reader: bytes.NewReader(frame)})
+		f.sums = true
+		if got, _, err := f.readCall(); !errors.Is(err, errMalformed) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// Each encoding is what both ends of a connection use.
+func TestAConnectionHasTheEncodingOfItsLayer(t *testing.T) {
+	sizes := map[Encoding]int{}
+	for _, encoding := range []Encoding{Msgpack, Frames, SummedFrames} {
+		to := new(tape)
+		if err := newLink(to, encoding, "").writeCall(new(raft.TimeoutNowRequest)); err != nil {
+			t.Fatal(err)
+		}
+		sizes[encoding] = to.written.Len()
+	}
+	if sizes[SummedFrames] != sizes[Frames]+sumBytes || sizes[Msgpack] == sizes[Frames] {
+		t.Errorf("a call has these bytes by encoding: %v", sizes)
+	}
+}
+
+// Only a call that names a term and nothing else is a heartbeat: any other one goes through Raft's
+// queue.
+func TestWhatAHeartbeatIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		request any
+		want    bool
+	}{
+		"a term":          {&raft.AppendEntriesRequest{Term: 1}, true},
+		"no term":         {&raft.AppendEntriesRequest{}, false},
+		"a log before":    {&raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 1}, false},
+		"a term before":   {&raft.AppendEntriesRequest{Term: 1, PrevLogTerm: 1}, false},
+		"a commit index":  {&raft.AppendEntriesRequest{Term: 1, LeaderCommitIndex: 1}, false},
+		"an entry":        {&raft.AppendEntriesRequest{Term: 1, Entries: []*raft.Log{{}}}, false},
+		"another request": {&raft.RequestVoteRequest{Term: 1}, false},
+	} {
+		if got := isHeartbeat(c.request); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // A connection on which nonsense comes is closed, and others go on.
 func TestNonsenseClosesItsConnection(t *testing.T) {
 	from, to := on(t, listen(t, Frames)), on(t, listen(t, Frames))

@@ -1,6 +1,7 @@
 package raftrpc
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -121,5 +122,19 @@ func TestWhatALostConnectionIs(t *testing.T) {
 		if isLost(err) {
 			t.Errorf("%v: the connection is taken for lost", err)
 		}
+	}
+}
+
+// A call that finds its connection lost closes the others to that node too.
+func TestALostConnectionClosesTheIdleOnes(t *testing.T) {
+	ours, theirs := net.Pipe()
+	p := pool{most: 3, idle: map[raft.ServerAddress][]*link{}}
+	p.put(newLink(ours, Frames, "n2"))
+	p.drop("n2")
+	if _, err := theirs.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("an idle connection is open: %v", err)
+	}
+	if p.take("n2") != nil {
+		t.Error("a closed connection is handed out")
 	}
 }
