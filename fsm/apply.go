@@ -108,7 +108,7 @@ func (b *batch) commit() error {
 	if err := b.complete(); err != nil {
 		return err
 	}
-	b.machine.gen.warm.Begin(b.Rows)
+	b.machine.gen.warm.Begin(b.Rows, b.importsSet)
 	writes := b.machine.gen.engine.NewBatch()
 	defer writes.Close()
 	b.Rows.WriteTo(writes)

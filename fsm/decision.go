@@ -25,9 +25,14 @@ type decision struct {
 	crc     uint32 // of the entry
 }
 
-// decisionOverheadMax is how many more bytes a decision may have than twice its commits. An entry
-// whose commits write much, such as the fork of an agent, holds the commits.
-const decisionOverheadMax = 64 << 10
+const (
+	// decisionOverheadMax is how many more bytes a decision may have than twice its commits. An entry
+	// whose commits write much, such as the fork of an agent, holds the commits.
+	decisionOverheadMax = 64 << 10
+	// decisionEntryBytesMax bounds an entry that holds a decision: the log has room for one commit of the
+	// largest size.
+	decisionEntryBytesMax = agent.CommitBytesMax
+)
 
 // Pack encodes commits as the log entry at an index and a term, with the leader's stamps and with
 // this replica's chain, which the others compare. If it can, it decides the commits: the entry then
@@ -54,7 +59,7 @@ func (m *Machine) Pack(index, term, tick uint64, wall int64, commits [][]byte) [
 		Touched: d.batch.Touched,
 	}
 	entry := command.Pack(p)
-	if len(entry) > command.EntryBytesMax { // no replica would unpack it
+	if len(entry) > decisionEntryBytesMax {
 		forgetDecision(m)
 		p.Commits, p.Decision = commits, nil
 		return command.Pack(p)
@@ -89,7 +94,7 @@ func decide(m *Machine, index, term uint64, p *logpb.Batch, commits [][]byte) *d
 	d.writes = m.gen.engine.NewBatch()
 	m.rows.WriteTo(d.writes)
 	b.Touched = distinct(b.Touched)
-	if d.writes.Bytes()+bytesOf(b.Touched) > min(2*bytesOf(commits)+decisionOverheadMax, command.EntryBytesMax-decisionOverheadMax) {
+	if d.writes.Bytes()+bytesOf(b.Touched) > min(2*bytesOf(commits)+decisionOverheadMax, decisionEntryBytesMax-decisionOverheadMax) {
 		d.writes.Close()
 		m.rows.Drop()
 		return nil
@@ -135,7 +140,7 @@ func applyDecision(m *Machine, index, term uint64, p *logpb.Batch, own *decision
 	case own != nil:
 		m.decision = nil
 		defer own.writes.Close()
-		m.gen.warm.Begin(m.rows)
+		m.gen.warm.Begin(m.rows, false) // see onlyRows
 		return own.decided, own.batch.write(own.writes, m.rows.Settle)
 	default:
 		forgetDecision(m)

@@ -61,6 +61,9 @@ func TestADecisionIsWhatEachReplicaWouldDecide(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
 			commits := g.entry(rt, r)
 			each.term, each.tick, each.wall = r.term, r.tick, r.wall
+			for each.index < r.index { // the generator has let entries pass
+				each.pass()
+			}
 			decided := r.batch(commits...)
 			for i, d := range decided {
 				judge(rt, m, commits[i], d)
@@ -269,5 +272,32 @@ func TestAnEntryIsNeverLargerThanReplicasUnpack(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// The log has room for one commit of the largest size. A decision of a large commit, which has the name of its scope in
+// each row, is no larger.
+func TestADecisionIsNoLargerThanTheLargestCommit(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	scope := strings.Repeat("s", agent.IDBytesMax)
+	decided := map[bool]int{}
+	for size := 5000; size < 7500; size += 250 {
+		c := agent.Commit{Scope: scope}
+		for i := range agent.CommitOpsMax {
+			c.Ops = append(c.Ops, &agent.PutValue{Key: fmt.Sprint(size, " ", i), Bytes: make([]byte, size)})
+		}
+		if d := r.batch(c)[0]; d.Err != nil {
+			t.Fatal(d.Err)
+		}
+		entry := r.log[len(r.log)-1]
+		decided[holdsDecision(t, entry)]++
+		if len(entry.Data) > agent.CommitBytesMax {
+			t.Errorf("the entry of a commit of %d values of %d bytes has %d bytes, more than %d",
+				len(c.Ops), size, len(entry.Data), agent.CommitBytesMax)
+		}
+	}
+	if decided[true] == 0 || decided[false] == 0 {
+		t.Errorf("%d entries held a decision, and %d the commit", decided[true], decided[false])
 	}
 }

@@ -68,28 +68,52 @@ func changeThread(r *subject, random *rand.Rand, n int, name func() string, thre
 }
 
 // Threads of two clusters can have the same incarnations. After an import a thaw reads what was
-// imported, and not what was in memory before the scope was deleted.
+// imported, and not what was in memory before the scope was deleted, also if one entry does both.
 func TestAThawAfterAnImportReadsWhatWasImported(t *testing.T) {
-	filled := func(payload string) *subject {
+	filled := func(t *testing.T, payload string) *subject {
+		t.Helper()
 		r := newSubject(t)
 		r.record()
 		do[*agent.CheckpointResult](r, appendTo("t", payload), pointing("c", "t", 1))
 		return r
 	}
-	source, target := filled(`{"from":"source"}`), filled(`{"from":"target"}`)
-	incarnation := func(r *subject) uint64 { return read[*agent.Thread](r, &agent.GetThread{Thread: "t"}).Incarnation }
-	if incarnation(source) != incarnation(target) {
-		t.Fatal("the threads have different incarnations")
-	}
-	thaw := &agent.Thaw{Key: "c"}
-	for range 2 {
-		if got := payloads(read[*agent.Thawed](target, thaw).Entries); got != `{"from":"target"}` {
-			t.Fatal(got)
-		}
-	}
-	do[*agent.DeleteResult](target, &agent.DeleteScope{})
-	importInto(target, "default", exportOf(source, "default"), 10)
-	if got := payloads(read[*agent.Thawed](target, thaw).Entries); got != `{"from":"source"}` {
-		t.Errorf("after the import the thread has %s", got)
+	for name, replace := range map[string]func(target *subject, e exportedScope){
+		"in many entries": func(target *subject, e exportedScope) {
+			do[*agent.DeleteResult](target, &agent.DeleteScope{})
+			importInto(target, "default", e, 10)
+		},
+		"in one entry": func(target *subject, e exportedScope) {
+			ops := []agent.Op{&agent.DeleteScope{}, e.begin("i")}
+			for i, chunk := range e.chunks(10) {
+				ops = append(ops, &agent.ImportScope{ID: "i", Chunk: uint64(i), Rows: chunk})
+			}
+			var commits []agent.Commit
+			for _, op := range append(ops, &agent.ImportScope{ID: "i", Finish: true}) {
+				commits = append(commits, agent.Commit{Ops: []agent.Op{op}})
+			}
+			for i, d := range target.batch(commits...) {
+				if d.Err != nil {
+					t.Fatalf("commit %d: %v", i, d.Err)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source, target := filled(t, `{"from":"source"}`), filled(t, `{"from":"target"}`)
+			incarnation := func(r *subject) uint64 { return read[*agent.Thread](r, &agent.GetThread{Thread: "t"}).Incarnation }
+			if incarnation(source) != incarnation(target) {
+				t.Fatal("the threads have different incarnations")
+			}
+			thaw := &agent.Thaw{Key: "c"}
+			for range 2 {
+				if got := payloads(read[*agent.Thawed](target, thaw).Entries); got != `{"from":"target"}` {
+					t.Fatal(got)
+				}
+			}
+			replace(target, exportOf(source, "default"))
+			if got := payloads(read[*agent.Thawed](target, thaw).Entries); got != `{"from":"source"}` {
+				t.Errorf("after the import the thread has %s", got)
+			}
+		})
 	}
 }

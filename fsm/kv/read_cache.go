@@ -83,19 +83,20 @@ func (w *ReadCache) KeepTail(key string, piece []byte, epoch uint64) {
 	})
 }
 
-// Begin removes all rows that an entry changes, before the engine has the entry.
-func (w *ReadCache) Begin(o *Overlay) {
+// Begin removes all rows that an entry changes, before the engine has the entry. imports says that the entry imports
+// rows: threads that it deletes and imports again can have the same incarnations.
+func (w *ReadCache) Begin(o *Overlay, imports bool) {
 	w.epoch.Add(1)
 	if o.removed(InReadCache) {
 		w.clear()
 		return
 	}
 	for i := range o.rows {
-		w.forget(o.rows[i].key, o.rows[i].deleted())
+		w.forget(o.rows[i].key, imports || o.rows[i].deleted())
 	}
 }
 
-// BeginWrites is Begin for an entry whose writes another replica has decided.
+// BeginWrites is Begin for an entry whose writes another replica has decided, which imports nothing.
 func (w *ReadCache) BeginWrites(b *storage.Batch) error {
 	w.epoch.Add(1)
 	return b.Each(func(change storage.Write) {
@@ -109,13 +110,13 @@ func (w *ReadCache) BeginWrites(b *storage.Batch) error {
 	})
 }
 
-// forget removes a row that changes, and the tail of a thread that is deleted.
-func (w *ReadCache) forget(key string, deleted bool) {
+// forget removes a row that changes, and the tail of a thread that may be another one now.
+func (w *ReadCache) forget(key string, replaced bool) {
 	if !InReadCache(key) {
 		return
 	}
 	w.rows.remove(key)
-	if deleted && key[:1] == KindThread {
+	if replaced && key[:1] == KindThread {
 		w.tails.remove(key)
 	}
 }

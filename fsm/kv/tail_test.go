@@ -95,7 +95,7 @@ func TestAReadCacheHoldsTails(t *testing.T) {
 		}
 	}
 	before := c.Epoch()
-	c.Begin(kv.NewOverlay(nil))
+	c.Begin(kv.NewOverlay(nil), false)
 	c.KeepTail(key, tailOf(key, "d"), c.Epoch())
 	c.End()
 	c.KeepTail(key, tailOf(key, "d"), before)
