@@ -28,7 +28,7 @@ const (
 	CommitOpsMax         = 1024                 // ops in one commit
 	CommitBytesMax       = 8 << 20              // one commit in its encoded form
 	OutcomeBytesMax      = CommitBytesMax       // the results of one commit in their encoded form, which are kept for its retries
-	CommitRowsBytesMax   = 64 << 20             // all rows that a commit writes: a fork or a move is a small op that copies many rows
+	CommitRowsBytesMax   = 64 << 20             // all rows that a commit writes, or reads and leaves as they are: a fork or a move is a small op that copies many rows
 	CompactionPinsMax    = 1 << 16              // checkpoints and forks that the compactions of a commit, and of a log entry, have read when another one begins
 	ReadsMax             = 128                  // reads in one request
 	ReadKindsMax         = 64                   // kinds in one LoadEntries

@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // queueRows is the kind of the rows of the wall queue.
@@ -41,6 +43,36 @@ func TestACommitWritesSoMuchAndNotMore(t *testing.T) {
 		t.Fatalf("the commit after them: %v", e)
 	}
 	do[*agent.ForkedAgent](r, last.Ops...)
+}
+
+// An op that changes nothing may have read much to find that out.
+func TestACommitReadsSoMuchInVainAndNotMore(t *testing.T) {
+	large := agent.JSON(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)
+	entry := func(payload agent.JSON) []agent.Draft {
+		return []agent.Draft{{ID: "e", Kind: agent.KindMessage, Payload: payload}}
+	}
+	for name, op := range map[string]agent.Op{
+		"a patch of no job":     &agent.PatchCron{Key: "c", Specs: agent.JSON(`{"none":null}`)},
+		"an entry that is kept": &agent.AppendThread{Thread: "t", Entries: entry(agent.JSON(`{}`)), SkipExisting: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const fit = agent.CommitRowsBytesMax>>20 - 1 // each reads a bit more than 1 MiB
+			r, ops := newSubject(t), slices.Repeat([]agent.Op{op}, fit+1)
+			do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: "c", State: large})
+			do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "t", Entries: entry(large)})
+			r.raise(txn.ReadBytesLevel - 1)
+			if _, refusal := r.try(ops...); refusal != nil {
+				t.Fatalf("below its level: %v", refusal)
+			}
+			r.raise(txn.ReadBytesLevel)
+			if _, refusal := r.try(ops[:fit]...); refusal != nil {
+				t.Fatalf("%d ops: %v", fit, refusal)
+			}
+			if e := r.refusal(agent.CodeTooLarge, ops...); e.Limit != "commit_rows_bytes_max=67108864" || e.Op != fit {
+				t.Errorf("%d ops: %+v", fit+1, e)
+			}
+		})
+	}
 }
 
 // The incarnations that an entry can assign are counted by its ops, however many timers they set.

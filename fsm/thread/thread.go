@@ -217,6 +217,7 @@ func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, do existi
 	if err != nil {
 		return nil, err
 	}
+	c.CountRead(e.Size())
 	if do == refuseExisting || do == skipEqual && !draft.SameContent(e) {
 		refusal := agent.Errorf(agent.CodeDuplicateEntry, "entry %q is in thread %q already, at seq %d", draft.ID, t.Id, seq)
 		refusal.Seq, refusal.Rev, refusal.Head = seq, t.Rev, headOf(t)

@@ -38,6 +38,7 @@ func PatchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 		return nil, err
 	}
 	if bytes.Equal(state, body.State) {
+		c.CountRead(len(state))
 		return &agent.CheckpointResult{
 			Key: op.Key, Incarnation: old.GetIncarnation(), Revision: old.GetRevision(),
 			CreatedAt: old.GetCreatedAt(), UpdatedAt: old.GetUpdatedAt(), Thread: command.DecodePointer(old.GetThread()),

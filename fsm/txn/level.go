@@ -90,3 +90,7 @@ const ForkChainLevel = 9
 // NamedRowsLevel is the feature level from which on the rows that one entry of an erasure removes include
 // those of the checkpoints and threads that sessions name.
 const NamedRowsLevel = 9
+
+// ReadBytesLevel is the feature level from which on the bytes that a commit may write include those that
+// its ops read and then leave as they are.
+const ReadBytesLevel = 9
