@@ -128,4 +128,32 @@ var incarnationClaims = []claim{
 			k.refuse(agent.CodeDeleted, 0, n.write(0))
 		}
 	}},
+
+	{"conditions_of_a_delete_also_hold_for_what_is_missing", func(k *kit) {
+		for name, deletes := range map[string]func(incarnation uint64, revision *uint64) agent.Op{
+			"value": func(incarnation uint64, revision *uint64) agent.Op {
+				return &agent.DeleteValue{Key: "none", IfIncarnation: incarnation, IfRevision: revision}
+			},
+			"checkpoint": func(incarnation uint64, revision *uint64) agent.Op {
+				return &agent.DeleteCheckpoint{Key: "none", IfIncarnation: incarnation, IfRevision: revision}
+			},
+			"memory": func(incarnation uint64, revision *uint64) agent.Op {
+				return &agent.DeleteMemory{Agent: "a", ID: "none", IfIncarnation: incarnation, IfRevision: revision}
+			},
+		} {
+			k.equal(name+": its incarnation", k.refuse(agent.CodeDeleted, 0, deletes(7, nil)).Incarnation, uint64(0))
+			k.equal(name+": its revision", k.refuse(agent.CodeRevisionMismatch, 0, deletes(0, ptr(uint64(1)))).Revision, uint64(0))
+			k.equal(name, apply[*agent.DeleteResult](k, deletes(0, ptr(uint64(0)))).Existed, false)
+		}
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.DeleteValue{Key: "none", IfBytes: ptr([]byte("x"))})
+		k.refuse(agent.CodeDeleted, 0, &agent.DeleteThread{Thread: "none", IfIncarnation: 7})
+	}},
+
+	{"a_seal_holds_for_a_patch_and_not_for_a_delete", func(k *kit) {
+		k.commit(&agent.PutCheckpoint{Key: "a"})
+		k.commit(&agent.DeleteCheckpoint{Key: "a", Seal: agent.SealMax})
+		k.refuse(agent.CodeDeleted, 0, &agent.PatchCheckpoint{Key: "a", Patch: agent.JSON(`{"x":1}`)})
+		k.refuse(agent.CodeDeleted, 0, &agent.PatchCheckpoint{Key: "a", Patch: agent.JSON(`{"x":1}`), Upsert: true})
+		k.equal("deleted again", apply[*agent.DeleteResult](k, &agent.DeleteCheckpoint{Key: "a", IfRevision: ptr(uint64(0))}).Existed, false)
+	}},
 }

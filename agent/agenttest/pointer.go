@@ -28,6 +28,30 @@ var pointerClaims = []claim{
 		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: "a"})
 	}},
 
+	{"P-5_a_pointer_at_rev_0_needs_no_thread", func(k *kit) {
+		start := agent.Head{}.String()
+		for _, head := range []string{"", start} {
+			k.commit(pointTo("a", agent.Pointer{Thread: "t", Head: head}))
+			want := &agent.Pointer{Thread: "t", Head: start}
+			k.equal("pointer", find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}).Thread, want)
+			thawed := find[*agent.Thawed](k, &agent.Thaw{Key: "a"})
+			k.equal("thread, rev, entries", []any{thawed.Thread.ID, thawed.Thread.Rev, len(thawed.Entries)}, []any{"t", uint64(0), 0})
+		}
+		e := k.refuse(agent.CodeMissingThread, 0, pointTo("b", agent.Pointer{Thread: "t", Incarnation: 7}))
+		k.equal("thread, head told", []any{e.Thread, e.Head}, []any{"t", start})
+		k.refuse(agent.CodeMissingThread, 0, pointTo("b", agent.Pointer{Thread: "t", Head: strings.Repeat("1", 64)}))
+	}},
+
+	{"P-5_a_pointer_at_rev_0_is_also_below_the_floor", func(k *kit) {
+		k.appendTo("t", messages("m", 0, 4)...)
+		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 2})
+		k.commit(pointTo("a", agent.Pointer{Thread: "t"}))
+		thawed := find[*agent.Thawed](k, &agent.Thaw{Key: "a"})
+		k.equal("rev, head, entries, ahead", []any{thawed.Thread.Rev, thawed.Thread.Head, len(thawed.Entries), thawed.Ahead},
+			[]any{uint64(0), agent.Head{}, 0, uint64(4)})
+		k.refuse(agent.CodeCompacted, 0, pointTo("b", agent.Pointer{Thread: "t", Rev: 1}))
+	}},
+
 	{"P-11_a_pointer_past_the_journal_is_refused", func(k *kit) {
 		k.appendTo("t", messages("m", 0, 2)...)
 		e := k.refuse(agent.CodeThreadMismatch, 0, pointTo("a", agent.Pointer{Thread: "t", Rev: 3}))

@@ -208,6 +208,16 @@ var recallClaims = []claim{
 		k.commit(&agent.WriteMemory{Agent: "b", ID: "m", Content: "x"})
 	}},
 
+	{"a_memory_may_shrink_over_a_lowered_bound", func(k *kit) {
+		k.remember("m", "", strings.Repeat("x", 90))
+		k.remember("n", "", strings.Repeat("x", 90))
+		k.commit(&agent.PutScope{Policy: agent.Policy{MemoryBytesMax: 100}})
+		k.remember("m", "", strings.Repeat("x", 90))
+		k.remember("m", "", strings.Repeat("x", 80))
+		_, err := k.send(agent.Commit{Ops: []agent.Op{&agent.WriteMemory{Agent: "a", ID: "m", Content: strings.Repeat("x", 81)}}})
+		k.equal("limit", k.refused(agent.CodeOverloaded, 0, err).Limit, "memory_bytes_max=100")
+	}},
+
 	{"memories_count_as_keys_and_bytes", func(k *kit) {
 		k.commit(&agent.PutValue{Key: "v"})
 		before := k.counters()

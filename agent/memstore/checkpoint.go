@@ -49,11 +49,11 @@ func (st *Store) putCheckpoint(s *scope, o *agent.PutCheckpoint) (*agent.Checkpo
 		return kept, nil
 	}
 	if o.Thread != nil {
-		t := s.threads[o.Thread.Thread]
-		if e := t.holds(*o.Thread); e != nil {
+		pointer, e := pointTo(s, *o.Thread)
+		if e != nil {
 			return nil, e
 		}
-		c.Thread = &agent.Pointer{Thread: t.ID, Rev: o.Thread.Rev, Head: t.heads[o.Thread.Rev-t.Floor].String(), Incarnation: t.Incarnation}
+		c.Thread = pointer
 	}
 	if old == nil {
 		c.Incarnation = st.newIncarnation()
@@ -64,10 +64,13 @@ func (st *Store) putCheckpoint(s *scope, o *agent.PutCheckpoint) (*agent.Checkpo
 
 func (st *Store) patchCheckpoint(s *scope, o *agent.PatchCheckpoint) (agent.OpResult, *agent.Error) {
 	old := s.checkpoint(o.Key)
-	if old == nil && !o.Upsert {
-		return nil, notFound("checkpoint", o.Key)
-	}
 	if old == nil {
+		if e := s.alive("checkpoint", o.Key, o.IfIncarnation, 0); e != nil {
+			return nil, e
+		}
+		if !o.Upsert {
+			return nil, notFound("checkpoint", o.Key)
+		}
 		old = &agent.Checkpoint{Key: o.Key, Version: 1, State: agent.JSON("{}"), Metadata: agent.JSON("{}"), CreatedAt: s.now}
 	}
 	if e := first(s.alive("checkpoint", o.Key, o.IfIncarnation, old.Incarnation), atRevision(o.IfRevision, old.Revision)); e != nil {
@@ -79,7 +82,7 @@ func (st *Store) patchCheckpoint(s *scope, o *agent.PatchCheckpoint) (agent.OpRe
 	}
 	c := *old
 	if size := len(state) + len(c.Metadata); size > agent.CheckpointBytesMax {
-		return nil, agent.TooLarge("patch", "checkpoint_bytes_max", size, agent.CheckpointBytesMax)
+		return nil, agent.TooLarge("state", "checkpoint_bytes_max", size, agent.CheckpointBytesMax)
 	}
 	c.State, c.UpdatedAt = state, s.now
 	if c.Revision == 0 {
@@ -90,16 +93,28 @@ func (st *Store) patchCheckpoint(s *scope, o *agent.PatchCheckpoint) (agent.OpRe
 }
 
 func (s *scope) deleteCheckpoint(o *agent.DeleteCheckpoint) (agent.OpResult, *agent.Error) {
-	old := s.checkpoint(o.Key)
-	if old == nil {
-		return s.removed("checkpoint", o.Key, 0, o.Seal), nil
+	old, incarnation, revision := s.checkpoint(o.Key), uint64(0), uint64(0)
+	if old != nil {
+		incarnation, revision = old.Incarnation, old.Revision
 	}
-	if e := first(s.alive("checkpoint", o.Key, o.IfIncarnation, old.Incarnation), atRevision(o.IfRevision, old.Revision)); e != nil {
+	if e := first(sameIncarnation("checkpoint", o.Key, o.IfIncarnation, incarnation), atRevision(o.IfRevision, revision)); e != nil {
 		return nil, e
 	}
 	delete(s.checkpoints, o.Key)
 	s.forgetReplaced()
-	return s.removed("checkpoint", o.Key, old.Incarnation, o.Seal), nil
+	return s.removed("checkpoint", o.Key, incarnation, o.Seal), nil
+}
+
+// pointTo returns a pointer of a checkpoint, whole. One at rev 0 can be to a thread that does not exist.
+func pointTo(s *scope, p agent.Pointer) (*agent.Pointer, *agent.Error) {
+	start, t := agent.Head{}.String(), s.threads[p.Thread]
+	if t == nil && p.Rev == 0 && p.Incarnation == 0 && (p.Head == "" || p.Head == start) {
+		return &agent.Pointer{Thread: p.Thread, Head: start}, nil
+	}
+	if e := t.holds(p); e != nil {
+		return nil, e
+	}
+	return &agent.Pointer{Thread: t.ID, Rev: p.Rev, Head: t.asOf(p.Rev).Head.String(), Incarnation: t.Incarnation}, nil
 }
 
 // revision returns a kept revision of a checkpoint; 0 means the current one.
@@ -162,6 +177,10 @@ func (s *scope) thaw(q *agent.Thaw) (agent.Found, *agent.Error) {
 		return thawed, nil
 	}
 	t := s.threads[c.Thread.Thread]
+	if t == nil && c.Thread.Rev == 0 && c.Thread.Incarnation == 0 {
+		thawed.Thread = &agent.Thread{ID: c.Thread.Thread, Metadata: agent.JSON("{}")}
+		return thawed, nil
+	}
 	if e := t.holds(*c.Thread); e != nil {
 		return nil, e
 	}

@@ -59,7 +59,7 @@ func writeMemory(st *Store, s *scope, o *agent.WriteMemory) (agent.OpResult, *ag
 	if most := orElse(s.Policy.MemoriesMax, agent.MemoriesMaxDefault); old == nil && uint64(len(s.of(o.Agent))) >= most {
 		return nil, overloaded("memories_max", most)
 	}
-	if most := orElse(s.Policy.MemoryBytesMax, agent.AgentMemoryBytesMaxDefault); bytes > most {
+	if most := orElse(s.Policy.MemoryBytesMax, agent.AgentMemoryBytesMaxDefault); bytes > most && (old == nil || m.size > old.size) {
 		return nil, overloaded("memory_bytes_max", most)
 	}
 	if old == nil {
@@ -74,13 +74,13 @@ func writeMemory(st *Store, s *scope, o *agent.WriteMemory) (agent.OpResult, *ag
 
 func (s *scope) deleteMemory(o *agent.DeleteMemory) (agent.OpResult, *agent.Error) {
 	key := memoryName{o.Agent, o.ID}
-	old := s.memories[key]
-	if old == nil {
-		return s.removed("memory", key.seal(), 0, o.Seal), nil
+	incarnation, revision := uint64(0), uint64(0)
+	if old := s.memories[key]; old != nil {
+		incarnation, revision = old.Incarnation, old.Revision
 	}
-	if err := first(s.alive("memory", key.seal(), o.IfIncarnation, old.Incarnation), atRevision(o.IfRevision, old.Revision)); err != nil {
+	if err := first(sameIncarnation("memory", key.seal(), o.IfIncarnation, incarnation), atRevision(o.IfRevision, revision)); err != nil {
 		return nil, err
 	}
 	delete(s.memories, key)
-	return s.removed("memory", key.seal(), old.Incarnation, o.Seal), nil
+	return s.removed("memory", key.seal(), incarnation, o.Seal), nil
 }

@@ -85,6 +85,11 @@ func (s *scope) alive(noun, id string, wanted, current uint64) *agent.Error {
 		e.Incarnation = seal.incarnation
 		return e
 	}
+	return sameIncarnation(noun, id, wanted, current)
+}
+
+// sameIncarnation refuses an incarnation that is not the current one, which is 0 if there is none.
+func sameIncarnation(noun, id string, wanted, current uint64) *agent.Error {
 	if wanted != 0 && wanted != current {
 		e := agent.Errorf(agent.CodeDeleted, "incarnation %d of %s %q is deleted", wanted, noun, id)
 		e.Incarnation = current

@@ -28,13 +28,15 @@ func (s *scope) openThread(id string, ifIncarnation uint64) (*thread, *agent.Err
 func (t *thread) holds(p agent.Pointer) *agent.Error {
 	if t == nil {
 		e := agent.Errorf(agent.CodeMissingThread, "there is no thread %q", p.Thread)
-		e.Thread = p.Thread
+		e.Thread, e.Head = p.Thread, agent.Head{}.String()
 		return e
 	}
 	var e *agent.Error
 	switch {
 	case p.Rev > t.Rev || (p.Incarnation != 0 && p.Incarnation != t.Incarnation):
 		e = agent.Errorf(agent.CodeThreadMismatch, "thread %q has another history", p.Thread)
+	case p.Rev == 0 && (p.Head == "" || p.Head == agent.Head{}.String()): // also below the floor
+		return nil
 	case p.Rev < t.Floor:
 		e = agent.Errorf(agent.CodeCompacted, "rev %d of thread %q is below its floor", p.Rev, p.Thread)
 		e.Floor = t.Floor
@@ -139,15 +141,15 @@ func (st *Store) hibernateThread(s *scope, o *agent.HibernateThread) (agent.OpRe
 }
 
 func (s *scope) deleteThread(o *agent.DeleteThread) (agent.OpResult, *agent.Error) {
-	old := s.threads[o.Thread]
-	if old == nil {
-		return s.removed("thread", o.Thread, 0, o.Seal), nil
+	incarnation := uint64(0)
+	if old := s.threads[o.Thread]; old != nil {
+		incarnation = old.Incarnation
 	}
-	if err := s.alive("thread", o.Thread, o.IfIncarnation, old.Incarnation); err != nil {
+	if err := sameIncarnation("thread", o.Thread, o.IfIncarnation, incarnation); err != nil {
 		return nil, err
 	}
 	delete(s.threads, o.Thread)
-	return s.removed("thread", o.Thread, old.Incarnation, o.Seal), nil
+	return s.removed("thread", o.Thread, incarnation, o.Seal), nil
 }
 
 // reads returns the seq below which a thread reads entries of an incarnation; 0 if it reads none.

@@ -45,8 +45,13 @@ func (s *scope) threadRead(read agent.Read) (agent.Found, *agent.Error) {
 	return nil, notFound("thread", id)
 }
 
-// asOf returns the thread at rev, which is not below its floor.
+// asOf returns the thread at rev, which is 0 or not below its floor.
 func (t *thread) asOf(rev uint64) *thread {
+	if rev < t.Floor {
+		c := *t
+		c.Rev, c.Floor, c.Head, c.entries, c.origins, c.heads = 0, 0, agent.Head{}, nil, nil, []agent.Head{{}}
+		return &c
+	}
 	c, n := *t, rev-t.Floor
 	c.Rev, c.Head, c.entries = rev, t.heads[n], t.entries[:n]
 	return &c

@@ -100,15 +100,15 @@ func (st *Store) reviseValue(s *scope, o *agent.ReviseValue) (agent.OpResult, *a
 }
 
 func (s *scope) deleteValue(o *agent.DeleteValue) (agent.OpResult, *agent.Error) {
-	old := s.values[o.Key]
-	if old == nil {
-		return s.removed("value", o.Key, 0, o.Seal), nil
+	old, incarnation, revision := s.values[o.Key], uint64(0), uint64(0)
+	if old != nil {
+		incarnation, revision = old.Incarnation, old.Revision
 	}
-	if e := first(s.alive("value", o.Key, o.IfIncarnation, old.Incarnation), atRevision(o.IfRevision, old.Revision), matches(o.IfBytes, old)); e != nil {
+	if e := first(sameIncarnation("value", o.Key, o.IfIncarnation, incarnation), atRevision(o.IfRevision, revision), matches(o.IfBytes, old)); e != nil {
 		return nil, e
 	}
 	delete(s.values, o.Key)
-	return s.removed("value", o.Key, old.Incarnation, o.Seal), nil
+	return s.removed("value", o.Key, incarnation, o.Seal), nil
 }
 
 func (s *scope) listValues(q *agent.ListValues) *agent.ValueList {
