@@ -304,6 +304,16 @@ defmodule Dormouse.ClientTest do
       assert length(Enum.uniq(["mine" | keys])) == 1 + length(keys)
     end
 
+    test "a renewal under way ends with its hold" do
+      owner = self()
+      renew = fn -> send(owner, {:renews, self()}) && Process.sleep(:infinity) end
+      assert {:ok, hold} = Hold.start(%Fence{claim: "c", epoch: 3}, 90, Dormouse.HTTP.now(), renew, fn -> {:ok, %{}} end)
+      assert_receive {:renews, renewal}
+      ref = Process.monitor(renewal)
+      assert Hold.stop(hold) == :ok
+      assert_receive {:DOWN, ^ref, :process, ^renewal, :killed}
+    end
+
     test "a turn is kept" do
       {client, got} = scripted([answer(%{})])
       assert {:ok, hold} = Sessions.keep(client, "s", %{"lease" => %{"lease_id" => "l", "owner_id" => "w", "epoch" => 4}}, 1500)

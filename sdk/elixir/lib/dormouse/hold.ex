@@ -96,6 +96,11 @@ defmodule Dormouse.Hold do
 
   def handle_info(_message, state), do: {:noreply, state}
 
+  # A renewal under way would outlive the client that it uses.
+  @impl true
+  def terminate(_reason, %{renewal: nil}), do: :ok
+  def terminate(_reason, %{renewal: pid}), do: Process.exit(pid, :kill)
+
   defp renewed(_result, _since, %{lost: lost} = state) when lost != nil, do: state
   defp renewed({:ok, _claim}, since, state), do: %{state | until: since + state.ttl_ms} |> expire() |> schedule()
 
