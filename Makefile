@@ -48,10 +48,11 @@ lint: ## linters, import direction, stale generated code
 # histories, crashes, and the suite in virtual time are one goroutine at a time; the state
 # machine starts none, so of its tests only those with goroutines go. The processes of
 # faultstest are built without the detector. The attacks measure memory, of which the
-# detector needs several times as much.
+# detector needs several times as much. The benchmarks, and the harness's clients in other
+# languages, are programs of their own that the detector does not see.
 race: ## the unit tests under the race detector, less what runs under it elsewhere
-	$(TEST) -race -shuffle on -skip 'Sim$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$' \
-	  $$(scripts/race_packages.sh | grep -v -e /fsm$$ -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$ -e /jepsen/workload/)
+	$(TEST) -race -shuffle on -skip 'Sim$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$|^TestProgramsAreSmall$$' \
+	  $$(scripts/race_packages.sh | grep -v -e /fsm$$ -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$ -e /jepsen/workload/ -e /jepsen/sdkclient$$ -e /jepsen/program$$ -e /bench/)
 	$(TEST) -race -shuffle on -run "$$(scripts/race_tests.sh fsm)" -skip 'EqualsNoCrash$$|LeavesTheOldStateOrTheNew$$' ./fsm
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
