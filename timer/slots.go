@@ -26,7 +26,7 @@ const (
 // alone has half of all, the next one a quarter. When few are free, a scope may still have
 // scopeSignalsMin. So scopes whose handlers hang do not stop the timers of others.
 type slots struct {
-	mu    sync.Mutex
+	mu      sync.Mutex
 	free    int             // of signalsMax; below 0 while reserved ones are used; guarded by mu
 	used    map[string]int  // by scope; guarded by mu
 	slow    map[string]bool // scopes that waited in vain, and of whose signals none has ended since; guarded by mu

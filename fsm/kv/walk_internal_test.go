@@ -17,16 +17,12 @@ func TestKeysVisitsAboutAsManyKeysAsItReturns(t *testing.T) {
 	engine := engineWith(t, rows, key)
 	end := After(KindForkPin)
 	for name, test := range map[string]struct {
-		change  func(t *testing.T, o *Overlay)
+		change  func(o *Overlay) error
 		each    func(o *Overlay, n int)
 		visited int // by each Keys, on average
 	}{
 		"a range is deleted": {
-			change: func(t *testing.T, o *Overlay) {
-				if err := o.RemoveRange(key(0), key(rows-1)); err != nil {
-					t.Fatal(err)
-				}
-			},
+			change:  func(o *Overlay) error { return o.RemoveRange(key(0), key(rows-1)) },
 			visited: 2,
 		},
 		"rows are deleted in order": {
@@ -34,10 +30,11 @@ func TestKeysVisitsAboutAsManyKeysAsItReturns(t *testing.T) {
 			visited: 1 + absentMin + 2,
 		},
 		"rows are written and deleted in order": {
-			change: func(_ *testing.T, o *Overlay) {
+			change: func(o *Overlay) error {
 				for n := range rows {
 					o.Set(key(n)+"a", nil)
 				}
+				return nil
 			},
 			each: func(o *Overlay, n int) {
 				o.Remove(key(n))
@@ -46,10 +43,11 @@ func TestKeysVisitsAboutAsManyKeysAsItReturns(t *testing.T) {
 			visited: 1 + absentMin + 2,
 		},
 		"rows are deleted, and commits are refused": {
-			change: func(_ *testing.T, o *Overlay) {
+			change: func(o *Overlay) error {
 				for n := range rows / 2 {
 					o.Remove(key(n))
 				}
+				return nil
 			},
 			each: func(o *Overlay, n int) {
 				mark := o.Begin()
@@ -62,10 +60,11 @@ func TestKeysVisitsAboutAsManyKeysAsItReturns(t *testing.T) {
 			visited: 1 + absentMin + 2,
 		},
 		"many rows are written": {
-			change: func(_ *testing.T, o *Overlay) {
+			change: func(o *Overlay) error {
 				for n := range rows {
 					o.Set(key(n), []byte("new"))
 				}
+				return nil
 			},
 			visited: 2,
 		},
@@ -74,7 +73,9 @@ func TestKeysVisitsAboutAsManyKeysAsItReturns(t *testing.T) {
 			o := NewOverlay(NewApplyCache(1 << 10))
 			o.Open(engine)
 			if test.change != nil {
-				test.change(t, o)
+				if err := test.change(o); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if _, _, err := o.Keys(KindForkPin, end, 1); err != nil { // the first may pass all that was deleted
 				t.Fatal(err)
