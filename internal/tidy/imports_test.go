@@ -210,7 +210,7 @@ var mayImport = map[string][]string{
 	"jepsen/sim/simdisk": {"cluster/raftlog", "jepsen/sim/trace", "storage"},
 	"jepsen/sim/simnet":  {"jepsen/sim/trace"},
 	"jepsen/sim/trace":   nil,
-	"jepsen/seeded":      {"jepsen", "jepsen/check", "jepsen/history", "jepsen/report"},
+	"jepsen/seeded":      {"jepsen", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed"},
 
 	// The workloads: what they share, a package each, their list, and their tests' histories.
 	"jepsen/workload":               {"agent", "client", "instance/pod", "jepsen/check", "jepsen/history", "jepsen/model"},

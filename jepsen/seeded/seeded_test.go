@@ -62,3 +62,18 @@ func TestProgressNamesTheBug(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }
+
+// Nodes with clocks that shift, or with failpoints, are built for the run.
+func TestWhichTrialsBuildTheirNodes(t *testing.T) {
+	for bug, want := range map[seededbug.Bug]bool{
+		seededbug.UnguardedHeartbeat: true, seededbug.WallClockTicks: true, seededbug.LeaderLocalRead: false, seededbug.NoFenceCheck: false,
+	} {
+		trials, err := seeded.Trials(string(bug))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := seeded.Builds(trials[0]); got != want {
+			t.Errorf("%s: %v", bug, got)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"dormouse/internal/seededbug"
+	"dormouse/jepsen/nemesis"
+	"dormouse/jepsen/testbed"
 )
 
 // Trial is a seeded bug and the run that finds it.
@@ -63,7 +65,7 @@ func (s Trial) sound() Trial {
 // builds reports whether one of the faults needs nodes of a build of its own.
 func (s Trial) builds() bool {
 	return slices.ContainsFunc(s.Nemeses, func(name string) bool {
-		group, _, _ := strings.Cut(name, "/")
-		return group == "clock" || group == "failpoint"
+		needs := nemesis.Needs(name)
+		return slices.Contains(needs, testbed.CanClock) || slices.Contains(needs, testbed.CanFailpoint)
 	})
 }
