@@ -169,15 +169,15 @@ func (o *offline) close() error {
 	return errors.Join(err, o.unlock.Close())
 }
 
-// boundedWriter writes to w until ctx ends.
-type boundedWriter struct {
+// contextWriter writes to w until ctx ends.
+type contextWriter struct {
 	ctx context.Context //nolint:containedctx // of one call
 	w   io.Writer
 }
 
-func (b boundedWriter) Write(p []byte) (int, error) {
-	if b.ctx.Err() != nil {
-		return 0, context.Cause(b.ctx)
+func (c contextWriter) Write(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
 	}
-	return b.w.Write(p)
+	return c.w.Write(p)
 }

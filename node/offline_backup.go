@@ -27,7 +27,7 @@ func BackupOffline(ctx context.Context, dir, out string) (Survivor, error) {
 		return Survivor{}, fault("make the backup's file", err, codeFailed)
 	}
 	defer file.Cleanup() //nolint:errcheck // does nothing once the file is in its place
-	if err := o.machine.WriteBackup(boundedWriter{ctx, file}); err != nil {
+	if err := o.machine.WriteBackup(contextWriter{ctx, file}); err != nil {
 		return Survivor{}, fault("write the backup", err, codeFailed)
 	}
 	return o.Survivor, fault("write the backup", file.CloseAtomicallyReplace(), codeFailed)

@@ -138,7 +138,7 @@ func (r *Recovery) found(ctx context.Context, o *offline, temp, scratch string) 
 		return done, err
 	}
 	state, stream := io.Pipe()
-	go func() { _ = stream.CloseWithError(o.machine.WriteBackup(boundedWriter{ctx, stream})) }()
+	go func() { _ = stream.CloseWithError(o.machine.WriteBackup(contextWriter{ctx, stream})) }()
 	_, err = fsm.RestoreBackup(state, fsm.RestoreOptions{Dir: filepath.Join(temp, "state"), ClusterID: done.NewClusterID, Voter: voter})
 	_ = state.CloseWithError(errors.New("the restore has ended")) // ends the writer if it has not
 	if err := errors.Join(err, o.closeMachine(), os.RemoveAll(scratch)); err != nil {

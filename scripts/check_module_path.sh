@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fails if "make module-path" does not change the module path of a copy of this
-# module. The copy must build, have fresh generated code, pass the tests of two
-# packages, and be importable by another module as docs/embedding.md shows.
+# module. What users run and import must build in the copy, which must have fresh
+# generated code, pass the tests of two packages, and be importable by another
+# module as docs/embedding.md shows.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 new=example.com/team/dormouse

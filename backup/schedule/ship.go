@@ -180,10 +180,10 @@ func (s *shipper) start(ctx context.Context) error {
 		if lost = s.begin(head.To, head.Chain, head.Time); !errors.Is(lost, ErrCompacted) {
 			return lost
 		}
+	case err == nil || errors.Is(err, blob.ErrNotFound):
 	case errors.Is(err, backup.ErrDocument):
 		s.o.Logger.Warn("it is not known how far the log was shipped; continuing behind a backup", "error", err)
-	}
-	if err != nil && !errors.Is(err, backup.ErrDocument) && !errors.Is(err, blob.ErrNotFound) {
+	default:
 		return err // the head is not known: a backup may be behind it
 	}
 	for _, m := range all.Backups {
