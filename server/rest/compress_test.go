@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -166,6 +167,22 @@ func TestACompressedRequestIsTaken(t *testing.T) {
 			t.Errorf("%s: the answer does not say what is taken: %v", coding, got.Header())
 		}
 	}
+}
+
+// TestAPIsShareNoCoder uses zstd in a bubble and then outside of it: what one API made for its codings is
+// not used by another.
+func TestAPIsShareNoCoder(t *testing.T) {
+	use := func(t *testing.T) {
+		t.Helper()
+		k := newKitWith(t, rest.Options{Compress: true})
+		body := `{"state":{"text":"` + strings.Repeat("long ", 1000) + `"}}`
+		k.call("PUT", "/v1/checkpoints/k", zstded(t, body), "Content-Encoding: zstd").ok(201)
+		if got := k.call("GET", "/v1/checkpoints/k", "", "Accept-Encoding: zstd"); got.Header().Get("Content-Encoding") != "zstd" {
+			t.Errorf("the answer is encoded as %q", got.Header().Get("Content-Encoding"))
+		}
+	}
+	synctest.Test(t, use)
+	use(t)
 }
 
 // TestACompressedBodyHasTheLimitOfTheBodyItIs sends one byte more than a value may have, and a hundred

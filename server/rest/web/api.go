@@ -114,6 +114,7 @@ type API struct {
 	described []func(*description)   // add the routes to the document
 	origins   *http.CrossOriginProtection
 	allowed   map[string]bool // origins
+	zstd      zstdCoder
 
 	calls     *budget.Pool // one per call
 	watches   *budget.Pool // one per watch
@@ -152,6 +153,7 @@ func NewAPI(service agent.Service, operator layout.Operator, o Options) *API {
 		closing:  make(chan struct{}),
 		origins:  http.NewCrossOriginProtection(),
 		allowed:  map[string]bool{},
+		zstd:     newZstdCoder(),
 		calls:    budget.New(o.Calls),
 		watches:  budget.New(o.Watches),
 		bytes:    o.Bytes,

@@ -37,18 +37,27 @@ func gzipped(body []byte) []byte {
 // recommends that all decoders take it.
 const zstdWindow = 8 << 20
 
-// zstdEncoder returns the encoder of all answers; it is made at the first one.
-var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+// zstdCoder encodes answers and decodes requests in zstd. Each API has its own: its channels must not be
+// those of another, since one of a testing/synctest bubble can be used in that bubble only.
+type zstdCoder struct {
+	encoder  func() *zstd.Encoder      // of all answers
+	decoders func() chan *zstd.Decoder // of requests, at most one for each core: a window is large, and decoding waits for nothing
+}
+
+// newZstdCoder returns a coder that makes its encoder and its decoders when they are first used.
+func newZstdCoder() zstdCoder {
+	return zstdCoder{encoder: sync.OnceValue(newZstdEncoder), decoders: sync.OnceValue(newZstdDecoders)}
+}
+
+func newZstdEncoder() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
 	if err != nil {
 		panic(err) // the options are valid
 	}
 	return e
-})
+}
 
-// zstdDecoders are the decoders of requests, at most one for each core: a window is large, and decoding
-// waits for nothing.
-var zstdDecoders = sync.OnceValue(func() chan *zstd.Decoder {
+func newZstdDecoders() chan *zstd.Decoder {
 	all := make(chan *zstd.Decoder, runtime.GOMAXPROCS(0))
 	for range cap(all) {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
@@ -58,7 +67,7 @@ var zstdDecoders = sync.OnceValue(func() chan *zstd.Decoder {
 		all <- d
 	}
 	return all
-})
+}
 
 // receiveCoded reads a body in a content coding, of at most limit bytes without it. The bytes that
 // arrive have the same limit.
@@ -74,7 +83,7 @@ func (c *Request) receiveCoded(arriving io.Reader, coding string, limit int64) (
 	if err != nil {
 		return nil, err
 	}
-	decoders := zstdDecoders()
+	decoders := c.API.zstd.decoders()
 	d := <-decoders
 	defer func() { decoders <- d }()
 	if err := d.Reset(bytes.NewReader(small)); err != nil {

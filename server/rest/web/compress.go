@@ -32,7 +32,7 @@ func (w *Writer) compressed(contentType string, body []byte) []byte {
 	case codingGzip:
 		small = gzipped(body)
 	case codingZstd:
-		small = zstdEncoder().EncodeAll(body, nil)
+		small = w.zstd.encoder().EncodeAll(body, nil)
 	default:
 		return body
 	}

@@ -23,7 +23,7 @@ import (
 // ServeHTTP answers one request.
 func (f *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &Writer{ResponseWriter: w, applied: f.Options.Applied, remote: r.RemoteAddr, compress: f.Options.Compress}
+	out := &Writer{ResponseWriter: w, applied: f.Options.Applied, remote: r.RemoteAddr, compress: f.Options.Compress, zstd: f.zstd}
 	if out.compress {
 		out.coding = acceptedCoding(r.Header)
 	}
