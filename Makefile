@@ -6,6 +6,8 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # Small heaps would be collected all the time at the default GOGC. Without debug
 # information, each test binary links in half the time. make lint runs vet, on tests too.
 TEST := GOGC=400 go test -tags invariants,grpcnotrace -ldflags=-w -vet=off
+# The packages with the longest tests begin first, so that none of them is left alone at the end.
+LONGEST := ./node ./cluster ./instance
 
 .PHONY: adapters-go adapters-js adapters-js-bench adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
 .PHONY: check-deploy cluster docs docs-check example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills
@@ -34,7 +36,7 @@ build: ## build the binaries into bin/
 	cd cmd/dormbench && $(BUILD) -o ../../bin/dormbench .
 
 test: ## unit tests, invariants on, order shuffled; no root, no network (PKG="./agent ./fsm" for some)
-	$(TEST) -shuffle on $(or $(PKG),./...)
+	$(TEST) -shuffle on $(or $(PKG),./internal/faultstest $(LONGEST) ./...)
 
 check: lint test ## all that must pass before a commit (under 2 min)
 
@@ -50,9 +52,9 @@ lint: ## linters, import direction, stale generated code
 # faultstest are built without the detector. The attacks measure memory, of which the
 # detector needs several times as much. The benchmarks, and the harness's clients in other
 # languages, are programs of their own that the detector does not see.
-race: ## the unit tests under the race detector, less what runs under it elsewhere
+race: ## the unit tests under the race detector, less what runs under it elsewhere (LESS=x: without packages that match)
 	$(TEST) -race -shuffle on -skip 'Sim$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$|^TestProgramsAreSmall$$' \
-	  $$(scripts/race_packages.sh | grep -v -e /fsm$$ -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$ -e /jepsen/workload/ -e /jepsen/sdkclient$$ -e /jepsen/program$$ -e /bench/)
+	  $(LONGEST) $$(scripts/race_packages.sh | grep -v -e /fsm$$ -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$ -e /jepsen/workload/ -e /jepsen/sdkclient$$ -e /jepsen/program$$ -e /bench/ $(if $(LESS),-e '$(LESS)'))
 	$(TEST) -race -shuffle on -run "$$(scripts/race_tests.sh fsm)" -skip 'EqualsNoCrash$$|LeavesTheOldStateOrTheNew$$' ./fsm
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)

@@ -116,11 +116,13 @@ func (n *resident) sees(name string) gossip.Seen {
 func (w *town) await(limit time.Duration, what string, ok func() bool) time.Duration {
 	w.t.Helper()
 	begin := time.Now()
+	synctest.Wait() // so that what is seen has been told, too
 	for !ok() {
 		if time.Since(begin) > limit {
 			w.t.Fatalf("not within %v: %s", limit, what)
 		}
 		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
 	}
 	return time.Since(begin)
 }
