@@ -48,12 +48,13 @@ lint: ## linters, import direction, stale generated code
 # Under the race detector go: whole clusters by sim, the suite over store and
 # router by the client's run on three nodes, which goes through both. Judges of made-up
 # histories, crashes, and the suite in virtual time are one goroutine at a time; the state
-# machine starts none, so of its tests only those with goroutines go. The processes of
+# machine starts none, so of its tests only those with goroutines go. One run of the suite is
+# enough, and a limit of megabytes needs no detector. The processes of
 # faultstest are built without the detector. The attacks measure memory, of which the
 # detector needs several times as much. The benchmarks, and the harness's clients in other
 # languages, are programs of their own that the detector does not see.
 race: ## the unit tests under the race detector, less what runs under it elsewhere (LESS=x: without packages that match)
-	$(TEST) -race -shuffle on -skip 'Sim$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$|^TestProgramsAreSmall$$' \
+	$(TEST) -race -shuffle on -skip 'Sim$$|^Test(Store|Router)On(One|Three)|^TestClientOnOne|InVirtualTime$$|^TestProgramsAreSmall$$|^TestTheConformanceSuitePassesWithTLS|^TestACompressedBodyHasTheLimit' \
 	  $(LONGEST) $$(scripts/race_packages.sh | grep -v -e /fsm$$ -e /internal/attack$$ -e /internal/faultstest$$ -e /internal/tidy$$ -e /jepsen/workload/ -e /jepsen/sdkclient$$ -e /jepsen/program$$ -e /bench/ $(if $(LESS),-e '$(LESS)'))
 	$(TEST) -race -shuffle on -run "$$(scripts/race_tests.sh fsm)" -skip 'EqualsNoCrash$$|LeavesTheOldStateOrTheNew$$' ./fsm
 
