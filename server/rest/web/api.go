@@ -114,7 +114,7 @@ type API struct {
 	described []func(*description)   // add the routes to the document
 	origins   *http.CrossOriginProtection
 	allowed   map[string]bool // origins
-	zstd      zstdCoder
+	zstd      *zstdCoder
 
 	calls     *budget.Pool // one per call
 	watches   *budget.Pool // one per watch

@@ -37,16 +37,16 @@ func gzipped(body []byte) []byte {
 // recommends that all decoders take it.
 const zstdWindow = 8 << 20
 
-// zstdCoder encodes answers and decodes requests in zstd. Each API has its own: its channels must not be
-// those of another, since one of a testing/synctest bubble can be used in that bubble only.
+// zstdCoder encodes answers and decodes requests in zstd. Each API has its own, because a channel that is
+// made in a testing/synctest bubble can be used in that bubble only.
 type zstdCoder struct {
 	encoder  func() *zstd.Encoder      // of all answers
 	decoders func() chan *zstd.Decoder // of requests, at most one for each core: a window is large, and decoding waits for nothing
 }
 
 // newZstdCoder returns a coder that makes its encoder and its decoders when they are first used.
-func newZstdCoder() zstdCoder {
-	return zstdCoder{encoder: sync.OnceValue(newZstdEncoder), decoders: sync.OnceValue(newZstdDecoders)}
+func newZstdCoder() *zstdCoder {
+	return &zstdCoder{encoder: sync.OnceValue(newZstdEncoder), decoders: sync.OnceValue(newZstdDecoders)}
 }
 
 func newZstdEncoder() *zstd.Encoder {

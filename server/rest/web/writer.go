@@ -23,12 +23,12 @@ type Writer struct {
 	unread    io.Reader     // what has not been read of the body; nil if a refusal does not wait for it
 	began     time.Time     // when the request with the body began
 	compress  bool          // answers may be compressed
-	zstd      zstdCoder
-	coding    string     // that the client accepts; "" means none
-	secret    bool       // the answer may hold a secret; set by the route
-	routing   routing    // while no route has the request
-	values    [10]string // of headers that were set
-	sets      int        // of values
+	zstd      *zstdCoder    // of the API
+	coding    string        // that the client accepts; "" means none
+	secret    bool          // the answer may hold a secret; set by the route
+	routing   routing       // while no route has the request
+	values    [10]string    // of headers that were set
+	sets      int           // of values
 }
 
 // set sets a header, of which the name is in its canonical form. It does not allocate the list of
