@@ -59,7 +59,7 @@ race: ## the unit tests under the race detector, less what runs under it elsewhe
 	$(TEST) -race -shuffle on -run "$$(scripts/race_tests.sh fsm)" -skip 'EqualsNoCrash$$|LeavesTheOldStateOrTheNew$$' ./fsm
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
-	$(TEST) -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
+	$(TEST) -race -timeout $(or $(SIM),200)h -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
 
 simulate: build ## simulated clusters whose runs repeat bit for bit: the kept seeds, some with a seeded bug, and RUNS more (one minute once the simulator is built, which takes minutes)
 	bin/dormjepsen sim --kept jepsen/sim/testdata/seeds --repeat 2 --seed 1 --runs $(or $(RUNS),4) --time 60s

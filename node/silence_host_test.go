@@ -17,7 +17,7 @@ const hostPauseMax = 700 * time.Millisecond
 func TestHostsGoOnWhenALeaderFallsSilentSim(t *testing.T) {
 	t.Parallel()
 	var all []time.Duration
-	for range 12 {
+	for range rounds(12) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newPlacedCluster(t, 3)
 			h := w.startHost("h1", recordingHandlers("tally", 1))

@@ -19,6 +19,15 @@ const (
 	ownerMax  = 2 * time.Second         // from the death of an owner to the answer to a signal
 )
 
+// rounds returns how often a test repeats what it measures: n times, or twice under the race detector, which
+// finds nothing new in more.
+func rounds(n int) int {
+	if raceDetector {
+		return 2
+	}
+	return n
+}
+
 // write writes with a client until it is acknowledged.
 func write(t *testing.T, c *client.Client, n int) {
 	t.Helper()
@@ -34,7 +43,7 @@ func write(t *testing.T, c *client.Client, n int) {
 func TestAClientWritesSoonAfterALeaderFellSilentSim(t *testing.T) {
 	t.Parallel()
 	var all []time.Duration
-	for range 10 {
+	for range rounds(10) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newSimCluster(t, 3)
 			for _, ofLeader := range []bool{true, false} {
@@ -110,7 +119,7 @@ func TestASignalIsAnsweredSoonAfterItsOwnerDiedSim(t *testing.T) {
 // moves. What the silent one owned moves once its own lease has lapsed for it.
 func TestOwnersGoOnWhenALeaderFallsSilentSim(t *testing.T) {
 	t.Parallel()
-	for range 5 {
+	for range rounds(5) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newPlacedCluster(t, 3)
 			w.settled("n1", "n2", "n3")
