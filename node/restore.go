@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,10 +17,11 @@ import (
 )
 
 // Restore makes c's empty data directory the one node of a new cluster, with the state of a backup.
-// No process may use the directory. Other nodes join the new cluster with empty directories.
-func Restore(_ context.Context, c config.Config, backup string) (err error) {
-	if err := unfinishedRecovery(c.Node.DataDir); err != nil {
-		return fault("open the data directory", err, codeDamaged)
+// No process may use the directory. Other nodes join the new cluster with empty directories. If it
+// fails, or ctx ends, no data of a node stays in the directory.
+func Restore(ctx context.Context, c config.Config, backup string) error {
+	if err := unused(c.Node.DataDir); err != nil {
+		return err
 	}
 	file, err := os.Open(backup)
 	if err != nil {
@@ -26,7 +29,7 @@ func Restore(_ context.Context, c config.Config, backup string) (err error) {
 	}
 	defer file.Close() //nolint:errcheck // it is only read
 	// Refuse an incomplete backup before anything is written.
-	if _, err := fsm.Inspect(file); err != nil {
+	if _, err := fsm.Inspect(contextReader{ctx, file}); err != nil {
 		return fault("read the backup", err, codeFailed)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -35,26 +38,58 @@ func Restore(_ context.Context, c config.Config, backup string) (err error) {
 	if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
 		return fault("make the data directory", err, codeDisk)
 	}
-	_, err = foundFrom(c, file)
+	_, err = foundFrom(ctx, c, file)
 	return err
 }
 
-// foundFrom makes c's empty data directory the one node of a new cluster, with the state of a
-// snapshot stream. It returns the cluster's id.
-func foundFrom(c config.Config, state io.Reader) (id string, err error) {
+// unused refuses a data directory that holds data of a node.
+func unused(dir string) error {
+	if err := unfinishedRecovery(dir); err != nil {
+		return fault("open the data directory", err, codeDamaged)
+	}
+	for _, part := range []string{"raft", "state"} {
+		if names, err := os.ReadDir(filepath.Join(dir, part)); err == nil && len(names) > 0 {
+			return &ExitError{codeForeignData, fmt.Errorf("%s holds a node's data already: restore into an empty directory", dir)}
+		}
+	}
+	return nil
+}
+
+// foundFrom makes c's unused data directory the one node of a new cluster, with the state of a
+// snapshot stream. It returns the cluster's id. If it fails, or ctx ends, it removes what it made.
+func foundFrom(ctx context.Context, c config.Config, state io.Reader) (id string, err error) {
+	raft, rows := dir(c, "raft"), dir(c, "state")
 	id = uuid.NewString()
 	// The log is created first; this fails if the directory has one. A crash before the state is
 	// restored leaves a node without state: empty its directory and restore again.
 	voter, err := cluster.FoundRestored(cluster.Restored{
-		Dir: dir(c, "raft"), LogStore: c.Raft.LogStore, NodeID: c.Node.ID, Addr: c.Raft.Advertise, ClusterID: id,
+		Dir: raft, LogStore: c.Raft.LogStore, NodeID: c.Node.ID, Addr: c.Raft.Advertise, ClusterID: id,
 	})
 	if err != nil {
 		return "", fault("found the new cluster", err, codeForeignData)
 	}
-	if _, err = fsm.RestoreBackup(state, fsm.RestoreOptions{Dir: dir(c, "state"), ClusterID: id, Voter: voter}); err != nil {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(raft), os.RemoveAll(rows))
+		}
+	}()
+	if _, err = fsm.RestoreBackup(contextReader{ctx, state}, fsm.RestoreOptions{Dir: rows, ClusterID: id, Voter: voter}); err != nil {
 		return "", fault("restore the backup", err, codeFailed)
 	}
 	return id, fault("write a cluster key", makeClusterKey(c), codeDisk)
+}
+
+// contextReader reads from r until ctx ends.
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // of one call
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.r.Read(p)
 }
 
 // makeClusterKey makes a key for a new cluster, unless the configuration names one or the directory

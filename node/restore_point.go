@@ -126,13 +126,8 @@ func (p Point) tell(format string, args ...any) {
 // point in time. The state is built in a directory beside, and the node's directories are made once
 // it is complete.
 func RestorePoint(ctx context.Context, c config.Config, p Point) (done Restored, err error) {
-	if err := unfinishedRecovery(c.Node.DataDir); err != nil {
-		return done, fault("open the data directory", err, codeDamaged)
-	}
-	for _, part := range []string{"raft", "state"} {
-		if names, err := os.ReadDir(filepath.Join(c.Node.DataDir, part)); err == nil && len(names) > 0 {
-			return done, &ExitError{codeForeignData, fmt.Errorf("%s holds a node's data already: restore into an empty directory", c.Node.DataDir)}
-		}
+	if err := unused(c.Node.DataDir); err != nil {
+		return done, err
 	}
 	if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
 		return done, fault("make the data directory", err, codeDisk)
@@ -146,7 +141,7 @@ func RestorePoint(ctx context.Context, c config.Config, p Point) (done Restored,
 		p.tell("the state ends at entry %d of %s; making it the new cluster of node %s in %s", done.Index, backup.When(done.Time), c.Node.ID, c.Node.DataDir)
 		state, stream := io.Pipe()
 		go func() { _ = stream.CloseWithError(r.WriteBackup(stream)) }()
-		id, err := foundFrom(c, state)
+		id, err := foundFrom(ctx, c, state)
 		_ = state.CloseWithError(errors.New("the restore has ended")) // ends the writer if it has not
 		done.NewCluster = id
 		return err

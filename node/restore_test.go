@@ -2,6 +2,9 @@ package node_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,6 +47,64 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 		if err := restore(whole); err != nil {
 			t.Errorf("the whole one afterwards: %v", err)
 		}
+	})
+}
+
+// endsLater is a context that ends after it was asked some times.
+type endsLater struct {
+	context.Context //nolint:containedctx // is one
+	left            int
+}
+
+func (e *endsLater) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A restore that is stopped at any point leaves no data, and the next restore succeeds.
+func TestARestoreThatIsStoppedLeavesNoDataSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		old := newSimCluster(t, 1)
+		for i := range 3 {
+			value := agent.PutValue{Key: fmt.Sprint(i), Bytes: bytes.Repeat([]byte{byte(i)}, agent.ValueBytesMax)}
+			if _, err := old.leader().Store().Commit(t.Context(), agent.Commit{Ops: []agent.Op{&value}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var backup bytes.Buffer
+		if err := old.leader().Operator().Backup(t.Context(), &backup); err != nil {
+			t.Fatal(err)
+		}
+		next := newEmptyCluster(t)
+		path := filepath.Join(next.dir, "backup")
+		if err := os.WriteFile(path, backup.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := next.config("n1")
+		stopped := 0
+		for ; ; stopped++ {
+			err := node.Restore(&endsLater{t.Context(), stopped}, c, path)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			for _, part := range []string{"raft", "state"} {
+				if _, err := os.Stat(filepath.Join(c.Node.DataDir, part)); !errors.Is(err, os.ErrNotExist) {
+					t.Fatalf("%s stays after the context ended at its use %d: %v", part, stopped, err)
+				}
+			}
+		}
+		if stopped < 4 {
+			t.Errorf("the context was asked %d times only", stopped)
+		}
+		next.disks["n1"] = storage.Disk
+		next.start("n1")
+		next.settle(1)
 	})
 }
 
