@@ -235,6 +235,7 @@ func TestAWatchGoesOnThroughASnapshotThatIsInstalledSim(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Error("the watch stands still")
 		}
+		synctest.Wait() // an install is counted after its state is visible
 		if installs := behind.Group().Stats().Installs; installs != 1 {
 			t.Errorf("%d snapshots were installed, want 1", installs)
 		}
