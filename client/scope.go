@@ -97,6 +97,13 @@ func (s Scope) Apply(ctx context.Context, ops ...agent.Op) (agent.Result, error)
 	return s.service.Commit(ctx, agent.Commit{Scope: s.name, Fence: s.fence, Ops: ops})
 }
 
+// ApplyAs commits ops as Apply does, under a request id of the caller, which it needs only if it
+// sends the same ops again in another call, or with another client: they are applied at most once.
+// Apply makes an id of its own for each call.
+func (s Scope) ApplyAs(ctx context.Context, request agent.Request, ops ...agent.Op) (agent.Result, error) {
+	return s.service.Commit(ctx, agent.Commit{Scope: s.name, Request: request, Fence: s.fence, Ops: ops})
+}
+
 // PutScope sets the scope's policy. It creates the scope if it does not exist.
 func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, error) {
 	r, err := do[*agent.ScopeResult](ctx, s.target, &agent.PutScope{Policy: policy})

@@ -48,53 +48,100 @@ func New(scope client.Scope, o Options) *Store {
 
 // Get returns a checkpoint, and whether it exists.
 func (s *Store) Get(ctx context.Context, id string) ([]byte, bool, error) {
-	v, err := s.scope.GetValue(ctx, s.o.Prefix+id)
+	key, run := s.o.Prefix+id, onceOf(ctx)
+	if run != nil {
+		if err := s.settle(ctx, run, key); err != nil && !errors.Is(err, ErrChanged) {
+			return nil, false, fmt.Errorf("get checkpoint %s: %w", id, err)
+		}
+	}
+	v, err := s.scope.GetValue(ctx, key)
 	switch {
 	case agent.CodeOf(err) == agent.CodeNotFound:
-		onceOf(ctx).saw(s.o.Prefix+id, version{})
-		return nil, false, nil
+		v = &agent.Value{}
 	case err != nil:
 		return nil, false, fmt.Errorf("get checkpoint %s: %w", id, err)
 	}
-	onceOf(ctx).saw(v.Key, version{v.Incarnation, v.Revision})
-	return v.Bytes, true, nil
+	if run != nil {
+		run.saw(key, version{v.Incarnation, v.Revision})
+	}
+	return v.Bytes, err == nil, nil
 }
 
 // Set stores a checkpoint of at most agent.ValueBytesMax bytes. In a context of Once the
 // error is ErrChanged if it has changed since the run read it.
 func (s *Store) Set(ctx context.Context, id string, checkpoint []byte) error {
-	put := agent.PutValue{Key: s.o.Prefix + id, Bytes: checkpoint, TTL: s.o.TTL}
-	if seen, ok := onceOf(ctx).seen(put.Key); ok {
+	put := &agent.PutValue{Key: s.o.Prefix + id, Bytes: checkpoint, TTL: s.o.TTL}
+	err := s.write(ctx, put.Key, put, func(seen version) {
 		put.IfRevision, put.IfIncarnation = &seen.revision, seen.incarnation
-	}
-	written, err := s.scope.PutValue(ctx, put)
+	})
 	if err != nil {
-		return fmt.Errorf("set checkpoint %s: %w", id, changed(err))
+		return fmt.Errorf("set checkpoint %s: %w", id, err)
 	}
-	onceOf(ctx).saw(put.Key, version{written.Incarnation, written.Revision})
 	return nil
 }
 
 // Delete deletes a checkpoint. It succeeds if there is none. In a context of Once the
 // error is ErrChanged if it has changed since the run read it.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	del := agent.DeleteValue{Key: s.o.Prefix + id}
-	if seen, ok := onceOf(ctx).seen(del.Key); ok {
+	del := &agent.DeleteValue{Key: s.o.Prefix + id}
+	err := s.write(ctx, del.Key, del, func(seen version) {
 		del.IfRevision, del.IfIncarnation = &seen.revision, seen.incarnation
+	})
+	if err != nil {
+		return fmt.Errorf("delete checkpoint %s: %w", id, err)
 	}
-	if _, err := s.scope.DeleteValue(ctx, del); err != nil {
-		return fmt.Errorf("delete checkpoint %s: %w", id, changed(err))
-	}
-	onceOf(ctx).saw(del.Key, version{})
 	return nil
+}
+
+// write commits an op on a key. In a context of Once, the op is first compared with what the run has
+// seen, by compare.
+func (s *Store) write(ctx context.Context, key string, op agent.Op, compare func(seen version)) error {
+	run := onceOf(ctx)
+	if run == nil {
+		_, err := s.scope.Apply(ctx, op)
+		return err
+	}
+	if err := s.settle(ctx, run, key); err != nil {
+		return err
+	}
+	if seen, ok := run.seen(key); ok {
+		compare(seen)
+	}
+	return s.send(ctx, run, key, newWrite(op))
+}
+
+// settle sends the run's last write of a key again if its outcome is not known. The next one is then
+// compared with what that one left.
+func (s *Store) settle(ctx context.Context, run *once, key string) error {
+	if w, ok := run.unsettled(key); ok {
+		return s.send(ctx, run, key, w)
+	}
+	return nil
+}
+
+func (s *Store) send(ctx context.Context, run *once, key string, w write) error {
+	result, err := s.scope.ApplyAs(ctx, w.request, w.op)
+	run.note(key, w, err)
+	if err != nil {
+		return changed(err)
+	}
+	var left version
+	if put, ok := result.Results[0].(*agent.ValueResult); ok {
+		left = version{put.Incarnation, put.Revision}
+	}
+	run.saw(key, left)
+	return nil
+}
+
+// mismatches returns whether a code is that of a failed comparison.
+func mismatches(code agent.Code) bool {
+	return code == agent.CodeRevisionMismatch || code == agent.CodeDeleted
 }
 
 // changed adds ErrChanged to the errors of a failed comparison.
 func changed(err error) error {
-	switch agent.CodeOf(err) {
-	case agent.CodeRevisionMismatch, agent.CodeDeleted:
+	if mismatches(agent.CodeOf(err)) {
 		return fmt.Errorf("%w: %w", ErrChanged, err)
-	default:
-		return err
 	}
+	return err
 }

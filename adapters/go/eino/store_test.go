@@ -96,6 +96,75 @@ func TestTheSecondOfTwoRunsIsRefused(t *testing.T) {
 	}
 }
 
+// losing is a service whose next commit has an unknown outcome.
+type losing struct {
+	agent.Service
+	lose, apply bool // apply: the lost commit is applied
+}
+
+func (l *losing) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
+	if !l.lose {
+		return l.Service.Commit(ctx, commit)
+	}
+	l.lose = false
+	if l.apply {
+		if _, err := l.Service.Commit(ctx, commit); err != nil {
+			return agent.Result{}, err
+		}
+	}
+	return agent.Result{}, agent.ErrUnknown
+}
+
+// A run goes on after a write of unknown outcome, whether it was applied or not, unless another run
+// has written.
+func TestARunGoesOnAfterAnUnknownOutcome(t *testing.T) {
+	for _, applied := range []bool{true, false} {
+		c := dial(t)
+		l := &losing{Service: c, apply: applied}
+		s := eino.New(client.In(l, "eino-"+uuid.NewString()), eino.Options{})
+		run, other := eino.Once(t.Context()), eino.Once(t.Context())
+		read := func(ctx context.Context, want string) {
+			t.Helper()
+			if got, ok, err := s.Get(ctx, "run"); err != nil || string(got) != want || ok != (want != "") {
+				t.Errorf("applied %t: %q, %t, %v; want %q", applied, got, ok, err, want)
+			}
+		}
+		write := func(ctx context.Context, checkpoint string, want error) {
+			t.Helper()
+			do := func() error { return s.Delete(ctx, "run") }
+			if checkpoint != "" {
+				do = func() error { return s.Set(ctx, "run", []byte(checkpoint)) }
+			}
+			if err := do(); !errors.Is(err, want) {
+				t.Errorf("applied %t, %q: %v, want %v", applied, checkpoint, err, want)
+			}
+		}
+		read(run, "")
+		for _, checkpoint := range []string{"1", "2", "", "3"} {
+			l.lose = true
+			write(run, checkpoint, agent.ErrUnknown)
+			write(run, checkpoint, nil)
+			read(run, checkpoint)
+		}
+		l.lose = true
+		write(run, "4", agent.ErrUnknown)
+		read(run, "4") // a read sends it again too
+		read(other, "4")
+		l.lose = true
+		write(run, "5", agent.ErrUnknown)
+		if applied {
+			write(other, "5", eino.ErrChanged)
+			write(run, "6", nil)
+		} else {
+			write(other, "5", nil) // the bytes that the run wrote, too
+			write(run, "6", eino.ErrChanged)
+			read(run, "5")
+			write(run, "6", nil)
+		}
+		read(t.Context(), "6")
+	}
+}
+
 func TestAStoreUnderALostClaimWritesNothing(t *testing.T) {
 	c, ctx := dial(t), t.Context()
 	mine, err := c.TakeClaim(ctx, agent.TakeClaim{Claim: "runner", Holder: "a", TTL: time.Minute})
