@@ -17,8 +17,8 @@ import (
 )
 
 // Restore makes c's empty data directory the one node of a new cluster, with the state of a backup.
-// No process may use the directory. Other nodes join the new cluster with empty directories. If it
-// fails, or ctx ends, no data of a node stays in the directory.
+// No process may use the directory. Other nodes join the new cluster with empty directories. If the
+// state cannot be restored, or ctx ends, no data of a node stays in the directory.
 func Restore(ctx context.Context, c config.Config, backup string) error {
 	if err := unused(c.Node.DataDir); err != nil {
 		return err
@@ -56,7 +56,8 @@ func unused(dir string) error {
 }
 
 // foundFrom makes c's unused data directory the one node of a new cluster, with the state of a
-// snapshot stream. It returns the cluster's id. If it fails, or ctx ends, it removes what it made.
+// snapshot stream. It returns the cluster's id. If it fails after it made the log, or ctx ends, it
+// removes the log and the state.
 func foundFrom(ctx context.Context, c config.Config, state io.Reader) (id string, err error) {
 	raft, rows := dir(c, "raft"), dir(c, "state")
 	id = uuid.NewString()

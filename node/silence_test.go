@@ -19,8 +19,8 @@ const (
 	ownerMax  = 2 * time.Second         // from the death of an owner to the answer to a signal
 )
 
-// rounds returns how often a test repeats what it measures: n times, or twice under the race detector, which
-// finds nothing new in more.
+// rounds returns how often a test repeats what it measures: n times, or twice under the race detector, for
+// which the times do not matter.
 func rounds(n int) int {
 	if raceDetector {
 		return 2

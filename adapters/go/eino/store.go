@@ -119,6 +119,7 @@ func (s *Store) settle(ctx context.Context, run *once, key string) error {
 	return nil
 }
 
+// send commits a write, and notes what it left or that its outcome is not known.
 func (s *Store) send(ctx context.Context, run *once, key string, w write) error {
 	result, err := s.scope.ApplyAs(ctx, w.request, w.op)
 	run.note(key, w, err)
