@@ -212,8 +212,8 @@ jepsen-selftest: build ## the harness finds five seeded bugs, and nothing in a s
 	go test -tags failpoints ./internal/failpoint
 	bin/dormjepsen selftest
 
-jepsen-full: build ## every pair of workload, fault and size; hours, and goes on where it stopped (BUDGET=3h)
-	bin/dormjepsen full --budget $(or $(BUDGET),3h)
+jepsen-full: build ## every pair of workload, fault and size, then 10 million calls; hours, and goes on where it stopped (BUDGET=3h)
+	bin/dormjepsen full --calls $(or $(CALLS),10000000) --budget $(or $(BUDGET),3h)
 
 proto: ## regenerate the wire formats
 	go generate ./proto

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ var someNemeses = []string{"kill", "pause", "transfer"}
 // run number stop.
 type paper struct {
 	made   []string
+	sound  bool // every run starts
 	stop   int
 	cancel context.CancelFunc
 }
@@ -29,11 +31,14 @@ func (p *paper) run(_ context.Context, o jepsen.Options) (*report.Run, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
+	if want := filepath.Join(filepath.Dir(o.Dir), "bin"); o.Bin != want {
+		return nil, fmt.Errorf("programs are built in %q, want %q", o.Bin, want)
+	}
 	p.made = append(p.made, filepath.Base(o.Dir))
 	if len(p.made) == p.stop {
 		p.cancel()
 	}
-	if len(p.made)%5 == 0 {
+	if len(p.made)%5 == 0 && !p.sound {
 		return nil, errors.New("no cluster stands")
 	}
 	results := []check.Result{{Check: o.Workloads[0], Ops: 10}, {Check: "liveness", Ops: 500}} // the calls of liveness are the pulse's, which no workload judges
@@ -91,6 +96,58 @@ func TestACoverGoesOnWhereItStopped(t *testing.T) {
 		if d.Ops != 10 {
 			t.Errorf("%s judged %d calls", d.Key, d.Ops)
 		}
+	}
+}
+
+// Further runs are those that Needs asks for, of the covers of the following seeds, and they are the
+// same after an interruption.
+func TestACoverMakesFurtherRunsAsLongAsTheyAreNeeded(t *testing.T) {
+	sizes := []int{1, 3, 5}
+	all := jepsen.Cover(5, someWorkloads(t), someNemeses, sizes)
+	var want []string
+	for _, r := range all {
+		want = append(want, r.Key())
+	}
+	for _, seed := range []uint64{6, 7} {
+		for _, r := range jepsen.Cover(seed, someWorkloads(t), someNemeses, sizes) {
+			if r.Nemesis == "pause" && len(want) < len(all)+7 {
+				want = append(want, r.Key())
+			}
+		}
+	}
+	dir := t.TempDir()
+	play := func(stop int) (keys []string, made int, err error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p := &paper{stop: stop, cancel: cancel, sound: true}
+		o := jepsen.CoverOptions{Seed: 5, Workloads: someWorkloads(t), Nemeses: someNemeses, Dir: dir}
+		o.Needs = func(ended []jepsen.CoverDone, r jepsen.CoverRun) bool {
+			return len(ended) < len(all)+7 && r.Nemesis == "pause"
+		}
+		done, err := jepsen.RunCoverWith(ctx, o, p.run)
+		for _, d := range done {
+			keys = append(keys, d.Key)
+		}
+		return keys, len(p.made), err
+	}
+	if keys, _, err := play(len(all) + 4); !errors.Is(err, context.Canceled) || len(keys) != len(all)+3 {
+		t.Fatalf("interrupted in the fourth further run: %d ended, %v", len(keys), err)
+	}
+	if keys, made, err := play(-1); err != nil || made != 4 || !slices.Equal(keys, want) {
+		t.Errorf("%d runs were made after the interruption: %v, got\n%v\nwant\n%v", made, err, keys, want)
+	}
+	if keys, made, err := play(-1); err != nil || made != 0 || !slices.Equal(keys, want) {
+		t.Errorf("%d more runs were made: %v, got\n%v\nwant\n%v", made, err, keys, want)
+	}
+}
+
+func TestNoFurtherRunFollowsARunThatCouldNotStart(t *testing.T) {
+	all := len(jepsen.Cover(5, someWorkloads(t), someNemeses, []int{1, 3, 5}))
+	p := &paper{stop: -1}
+	o := jepsen.CoverOptions{Seed: 5, Workloads: someWorkloads(t), Nemeses: someNemeses, Dir: t.TempDir()}
+	o.Needs = func([]jepsen.CoverDone, jepsen.CoverRun) bool { return true }
+	if done, err := jepsen.RunCoverWith(t.Context(), o, p.run); err != nil || len(done) != all || failures(t, done) == 0 {
+		t.Errorf("%d runs of %d: %v", len(done), all, err)
 	}
 }
 

@@ -21,6 +21,7 @@ type Options struct {
 	Nodes     int               // 1 to 7; 0 means 3. With a Target: the number of its addresses
 	Dir       string            // directory of the run's files; created if missing, and must not hold a run
 	Binary    string            // path of dormoused; "" builds it
+	Bin       string            // directory for programs that are built, which later runs may use too; "" means one of the run, without dormctl unless a nemesis needs it
 	Timing    string            // cluster.timing of all nodes; "" draws it from the seed
 	Settings  map[string]string // of all nodes, by the names of docs/settings.md; they win over those that the seed draws
 	Previous  string            // path of an older dormoused, for the nemesis mixed; "" means none

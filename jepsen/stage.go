@@ -95,10 +95,10 @@ func openBed(ctx context.Context, o Options, redisScope string, exited func(host
 		o.Progress(line)
 	}
 	bed, err := testbed.Open(ctx, testbed.Options{
-		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o, needs),
+		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Bin: o.Bin, Previous: o.Previous, Env: settings(o, needs),
 		EnvOf: func(host string) map[string]string { return knobsOf(o, host) },
 		Net:   !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
-		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && testbed.HasCommand(o.Binary),
+		Commands:   slices.Contains(needs, testbed.CanCommand) || slices.ContainsFunc(o.Workloads, catalog.ByCommand) && (o.Bin != "" || testbed.HasCommand(o.Binary)),
 		Failpoints: slices.Contains(needs, testbed.CanFailpoint),
 		Backups:    slices.Contains(needs, testbed.CanBackup),
 		Confine:    slices.Contains(needs, testbed.CanLimit),

@@ -35,14 +35,14 @@ func TestBarsAreHeldAgainstAllRunsTogether(t *testing.T) {
 		line     string
 	}{
 		"held": {
-			[]outcome{ran(check.OK, 600_000, 0, time.Second, 9*time.Second), ran(check.OK, 400_000, 0, 3*time.Second)},
+			[]outcome{ran(check.OK, 600, 0, time.Second, 9*time.Second), ran(check.OK, 400, 0, 3*time.Second)},
 			[3]check.Verdict{check.OK, check.OK, check.OK},
-			"| 2 of 2 | 1000000 | 0 | 0 | 3s | 0 |",
+			"| 2 of 2 | 1000 | 0 | 0 | 3s | 0 |",
 		},
 		"missed": {
-			[]outcome{ran(check.Violation, 999_999, 2, 4*time.Second), ran(check.Unknown, 0, 1)},
+			[]outcome{ran(check.Violation, 999, 2, 4*time.Second), ran(check.Unknown, 0, 1)},
 			[3]check.Verdict{check.Unknown, check.Violation, check.Violation},
-			"| 2 of 2 | 999999 | 1 | 1 | 4s | 3 |",
+			"| 2 of 2 | 999 | 1 | 1 | 4s | 3 |",
 		},
 		"nothing measured": {
 			[]outcome{noRun},
@@ -52,7 +52,7 @@ func TestBarsAreHeldAgainstAllRunsTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sum(c.parts, len(c.parts))
-			s.Bars = s.bars()
+			s.Bars = s.bars(1000)
 			for i, b := range s.Bars {
 				if b.Verdict != c.verdicts[i] {
 					t.Errorf("%s is %s: %s, want %s", b.Bar, b.Is, b.Verdict, c.verdicts[i])
@@ -62,6 +62,9 @@ func TestBarsAreHeldAgainstAllRunsTogether(t *testing.T) {
 				t.Errorf("no %q in\n%s", c.line, text)
 			}
 		})
+	}
+	if bars := sum(nil, 0).bars(0); len(bars) != 2 || bars[0].Bar == "calls judged" {
+		t.Errorf("bars without a number of calls: %+v", bars)
 	}
 	if s := sum([]outcome{ran(check.OK, 1, 0), noRun}, 2); s.Verdict != check.Unknown || s.Made != 1 {
 		t.Errorf("with a run that could not be made it is %s, %d made", s.Verdict, s.Made)
@@ -75,5 +78,30 @@ func TestTheTableOfRunsCountsInstalledSnapshots(t *testing.T) {
 	s := sum([]outcome{first, second}, 2)
 	if text := s.table(); s.Installs != 43 || !strings.Contains(text, " 41 ") || !strings.Contains(text, "43 snapshots installed") {
 		t.Errorf("%d snapshots in\n%s", s.Installs, text)
+	}
+}
+
+// A further run is needed for calls, or for what its workloads and nemesis are to meet.
+func TestACoverLacksWhatItsRunsDidNotMeet(t *testing.T) {
+	met := ran(check.OK, 500, 0)
+	met.Result.Header = history.Header{Workloads: []string{"instance", "set"}, Nemeses: []string{"partition"}}
+	counts := map[string]int{string(check.MetInstalls): check.MetMin, string(check.MetTruncations): check.MetMin, string(check.MetLeasesEnded): check.MetMin - 1}
+	met.Result.Results = append(met.Result.Results, check.Result{Check: check.CoverageName, Counts: counts})
+	s := sum([]outcome{met}, 1)
+	for _, c := range []struct {
+		workload, nemesis string
+		calls             int
+		want              bool
+	}{
+		{"set", "none", 501, true},
+		{"set", "none", 500, false},
+		{"set", "partition", 500, false},
+		{"instance", "kill", 500, false},
+		{"instance", "partition", 500, true},
+		{"dedupe", "partition", 500, false}, // no run of dedupe was made
+	} {
+		if got := s.lacks(history.Header{Workloads: []string{c.workload}, Nemeses: []string{c.nemesis}}, c.calls); got != c.want {
+			t.Errorf("%s under %s, of %d calls: %v", c.workload, c.nemesis, c.calls, got)
+		}
 	}
 }

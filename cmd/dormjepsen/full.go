@@ -13,6 +13,7 @@ import (
 	"dormouse/internal/cli"
 	"dormouse/jepsen"
 	"dormouse/jepsen/check"
+	"dormouse/jepsen/history"
 	"dormouse/jepsen/nemesis"
 	"dormouse/jepsen/report"
 )
@@ -26,15 +27,20 @@ var sizes = []int{1, 3, 5, 7}
 func (a *app) fullCommand() *cobra.Command {
 	var o jepsen.CoverOptions
 	var budget time.Duration
+	var calls int
 	var workloadList, nemesisList string
 	cmd := &cobra.Command{
 		Use: "full", Short: "Run every pair of workload, nemesis and size", Args: cli.Exactly(),
 		Long: "full makes a pairwise cover: every pair of a workload and a nemesis, of a workload and a size (1, 3, 5, 7), and of a nemesis and a size\n" +
 			"is in at least one run. It resumes after an interruption: the same command makes only the runs that are not complete.\n" +
-			"Another --seed gives another cover.\n\n" + exitTable,
+			"Another --seed gives another cover. With --calls, full then goes on with runs of the covers of the following seeds, until that many calls\n" +
+			"are judged and the runs met everything that they are for at least " + fmt.Sprint(check.MetMin) + " times.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Time <= 0 || budget <= 0 {
 				return cli.Usagef("--time and --budget are durations above 0, such as 60s and 3h")
+			}
+			if calls < 0 {
+				return cli.Usagef("--calls is a number of calls, or 0")
 			}
 			var err error
 			if o.Workloads, err = workloads(workloadList); err != nil {
@@ -48,12 +54,13 @@ func (a *app) fullCommand() *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeoutCause(cmd.Context(), budget, errBudget)
 			defer cancel()
-			return a.cover(ctx, o)
+			return a.cover(ctx, o, calls)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Dir, "dir", filepath.Join(runsDir, "full"), "directory for the files of the runs and the state of the cover")
 	flags.DurationVar(&budget, "budget", 3*time.Hour, "maximum time; the same command makes the remaining runs later")
+	flags.IntVar(&calls, "calls", 0, "go on after the cover until this many calls are judged (0: end with the cover)")
 	flags.StringVar(&workloadList, "workload", everything, "workloads of the cover, comma-separated")
 	flags.StringVar(&nemesisList, "nemesis", everything, "nemeses of the cover, comma-separated")
 	flags.DurationVar(&o.Time, "time", 60*time.Second, "length of each run")
@@ -62,8 +69,9 @@ func (a *app) fullCommand() *cobra.Command {
 	return cmd
 }
 
-// cover makes the remaining runs of a cover, and prints the results of all its runs.
-func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
+// cover makes the remaining runs of a cover, and prints the results of all its runs. With calls above 0
+// it makes further runs until as many calls are judged.
+func (a *app) cover(ctx context.Context, o jepsen.CoverOptions, calls int) error {
 	p := newProgress(a.stderr, a.terminal)
 	runs := len(jepsen.Cover(o.Seed, o.Workloads, o.Nemeses, sizes))
 	o.Sizes, o.Progress = sizes, p.draw
@@ -76,26 +84,38 @@ func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 		p.line(fmt.Sprintf("%s  %s, %d calls judged, took %v", name, done.Verdict, run.Judged(), done.Took.Round(time.Second)))
 		return keep(run)
 	}
+	var parts []outcome
+	read := func(ended []jepsen.CoverDone) {
+		for _, done := range ended[len(parts):] {
+			parts = append(parts, endedPart(done))
+		}
+	}
+	if calls > 0 {
+		o.Needs = func(ended []jepsen.CoverDone, r jepsen.CoverRun) bool {
+			read(ended)
+			return sum(parts, len(parts)).lacks(history.Header{Workloads: r.Workloads, Nemeses: []string{r.Nemesis}}, calls)
+		}
+	}
 	ended, err := a.runCover(ctx, o)
 	p.end()
 	spent := errors.Is(err, errBudget)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	var parts []outcome
-	for _, done := range ended {
-		parts = append(parts, endedPart(done))
-	}
-	s := sum(parts, runs)
-	s.Bars = s.bars()
-	if s.Verdict == check.OK && slices.ContainsFunc(s.met(), func(b report.Bar) bool { return b.Verdict != check.OK }) {
+	read(ended)
+	s := sum(parts, max(runs, len(parts)))
+	s.Bars = s.bars(calls)
+	if s.Verdict == check.OK && (s.Judged < calls || slices.ContainsFunc(s.met(), func(b report.Bar) bool { return b.Verdict != check.OK })) {
 		s.Verdict = check.Unknown
 	}
 	if err := a.conclude(s); err != nil {
 		return err
 	}
-	if spent {
-		a.tell("dormjepsen: %v; the same command makes the remaining %d runs", errBudget, s.Runs-s.Made)
+	switch left := s.Runs - s.Made; {
+	case spent && left > 0:
+		a.tell("dormjepsen: %v; the same command makes the remaining %d runs", errBudget, left)
+	case spent:
+		a.tell("dormjepsen: %v; the same command makes further runs", errBudget)
 	}
 	return verdict(s.Verdict, ctx.Err() != nil && !spent)
 }

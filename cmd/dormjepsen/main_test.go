@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,7 @@ type console struct {
 	verdict  check.Verdict // verdict of every run
 	fails    error         // error of every run
 	stops    bool          // the run is interrupted
+	needs    bool          // a cover needs further runs
 	stop     context.CancelFunc
 }
 
@@ -92,6 +94,9 @@ func (c *console) cover(ctx context.Context, o jepsen.CoverOptions) (ended []jep
 		}
 		ended = append(ended, done)
 	}
+	if o.Needs != nil {
+		c.needs = o.Needs(ended, jepsen.CoverRun{})
+	}
 	<-ctx.Done()
 	return ended, context.Cause(ctx)
 }
@@ -122,6 +127,7 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"smoke --time -1s":                    "--time is -1s",
 		"selftest nonesuch":                   `unknown seeded bug "nonesuch": use one of `,
 		"full --budget 0s":                    "durations above 0",
+		"full --calls -1":                     "--calls is a number of calls, or 0",
 		"full --workload nonesuch --time 60s": `unknown workload "nonesuch"`,
 	} {
 		c := newConsole(t)
@@ -261,6 +267,16 @@ func TestACoverWhoseBudgetIsSpentSaysWhatIsLeft(t *testing.T) {
 	}
 	if _, errs, code := c.run("edn", filepath.Dir(packed[0])); code != exitOK {
 		t.Errorf("a packed history is not read: exit %d: %s", code, errs)
+	}
+}
+
+func TestACoverGoesOnUntilItsCallsAreJudged(t *testing.T) {
+	c := newConsole(t)
+	for _, calls := range []int{14, 15} {
+		out, errs, code := c.run("full", "--dir", fmt.Sprint(calls), "--budget", "1ms", "--workload", "register", "--nemesis", "kill", "--calls", fmt.Sprint(calls))
+		if code != exitUnknown || c.needs != (calls > 14) || !strings.Contains(out, fmt.Sprintf("≥ %d ", calls)) {
+			t.Errorf("with %d calls it needs further runs: %v, exit %d: %s%s", calls, c.needs, code, out, errs)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (a *app) prove(covers, simulated []string, page string) error {
 		}
 	}
 	if len(covers) > 0 {
-		p.Bars = sum(parts, len(parts)).bars()
+		p.Bars = sum(parts, len(parts)).bars(barJudged)
 	}
 	for _, path := range simulated {
 		runs, err := readSimulated(path)

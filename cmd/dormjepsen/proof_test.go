@@ -22,7 +22,7 @@ func TestAProofReadsCoversAndSimulatedRuns(t *testing.T) {
 	if err := os.MkdirAll(kept, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(kept, report.ResultName), ran(check.OK, 1_000_000, 0, time.Second).Result)
+	write(t, filepath.Join(kept, report.ResultName), ran(check.OK, 10_000_000, 0, time.Second).Result)
 	write(t, filepath.Join(dir, "cover", "cover.jsonl"), jepsen.CoverDone{Key: "kill/3/set/1", Dir: "elsewhere/kill-3-set", Verdict: check.OK})
 	sound := sim.Document{Order: sim.Order{Seed: 7}, Verdict: check.OK, Simulated: time.Hour, Calls: 5, Steps: []sim.Step{{Fault: "kill", Variant: "leader"}}}
 	bug := sim.Document{Order: sim.Order{Seed: 8, Bug: "no-fsync"}, Verdict: check.Violation}
@@ -38,7 +38,7 @@ func TestAProofReadsCoversAndSimulatedRuns(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Verdict != check.OK || d.Runs != 1 || d.Judged != 1_000_000 || d.SimulatedRuns != 2 || d.SimulatedJudged != 10 || d.Simulated != 2*time.Hour || len(d.Bars) != 3 {
+	if d.Verdict != check.OK || d.Runs != 1 || d.Judged != 10_000_000 || d.SimulatedRuns != 2 || d.SimulatedJudged != 10 || d.Simulated != 2*time.Hour || len(d.Bars) != 3 {
 		t.Errorf("got %+v", d)
 	}
 	text, err := os.ReadFile(page)

@@ -35,7 +35,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	b.can[CanFailpoint] = b.options.Failpoints
-	out := filepath.Join(b.options.Dir, "bin", "dormoused")
+	out := filepath.Join(b.options.Bin, "dormoused")
 	tags := []string{"grpcnotrace"} // as releases have it
 	if b.options.Env[seededBug] != "" {
 		tags = append(tags, "seeded")

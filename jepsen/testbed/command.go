@@ -26,7 +26,7 @@ func (b *Bed) findCommand(ctx context.Context) {
 	}
 	b.options.Logf("building dormctl")
 	root, err := ModuleRoot(ctx)
-	out := filepath.Join(b.options.Dir, "bin", "dormctl")
+	out := filepath.Join(b.options.Bin, "dormctl")
 	if err == nil {
 		_, err = goCommand(ctx, root, "build", "-o", out, "./cmd/dormctl")
 	}

@@ -41,7 +41,8 @@ const nodesMax = 7
 type Options struct {
 	Dir    string // directory of all files of the run; created if missing
 	Nodes  int    // number of nodes that found the cluster, 1 to 7
-	Binary string // path of dormoused; "" builds it from this module in Dir
+	Binary string // path of dormoused; "" builds it from this module
+	Bin    string // directory for programs that are built, which later testbeds may use too; "" means one in Dir
 	// Previous is the path of an older dormoused, with which every other node starts, n1
 	// first; "" means that all run Binary.
 	Previous string
@@ -90,6 +91,12 @@ func (o *Options) validate() error {
 		return fmt.Errorf("testbed: %w", err)
 	}
 	o.Dir = dir
+	if o.Bin == "" {
+		o.Bin = filepath.Join(o.Dir, "bin")
+	}
+	if o.Bin, err = filepath.Abs(o.Bin); err != nil {
+		return fmt.Errorf("testbed: %w", err)
+	}
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
