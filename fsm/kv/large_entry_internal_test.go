@@ -2,10 +2,10 @@ package kv
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"dormouse/storage"
 )
@@ -71,18 +71,40 @@ func TestDeletedRangesAgainstAScan(t *testing.T) {
 }
 
 // A commit of an entry that has already changed much must not take longer than one of a small entry. A commit of 1,024
-// ops that each looked for keys took time for each pair of its ops, and stopped the cluster for seconds.
+// ops that each looked for keys took time for each pair of its ops, and stopped the cluster for seconds. The test counts
+// the rows and ranges that reads sort, merge, or compare one by one.
 func TestALargeEntryIsNotSlowForEachCommit(t *testing.T) {
 	engine, err := storage.Open("dir", storage.Options{FS: storage.MemFS(), Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close() //nolint:errcheck // in memory
-	for name, grow := range map[string]func(o *Overlay, n int){
-		"rows":   func(o *Overlay, n int) { o.Set(fmt.Sprintf("%s%08d", KindValue, n), nil) },
-		"ranges": func(o *Overlay, n int) { o.ranges.add(deletedRange{fmt.Sprint(n), fmt.Sprint(n) + "a", n}) },
+	for name, subject := range map[string]struct {
+		grow   func(o *Overlay, n int)
+		sorted func(o *Overlay) (runs map[any]int, rest int) // lengths of runs by their memory, and what is in no run
+	}{
+		"rows": {
+			func(o *Overlay, n int) { o.Set(fmt.Sprintf("%s%08d", KindValue, n), nil) },
+			func(o *Overlay) (map[any]int, int) {
+				runs := map[any]int{}
+				for _, run := range o.order.runs {
+					runs[&run[0]] = len(run)
+				}
+				return runs, len(o.rows) - o.order.rows
+			},
+		},
+		"ranges": {
+			func(o *Overlay, n int) { o.ranges.add(deletedRange{fmt.Sprint(n), fmt.Sprint(n) + "a", n}) },
+			func(o *Overlay) (map[any]int, int) {
+				runs := map[any]int{}
+				for _, run := range o.ranges.runs {
+					runs[&run.sorted[0]] = len(run.sorted)
+				}
+				return runs, len(o.ranges.all) - o.ranges.sorted()
+			},
+		},
 	} {
-		took := func(size int) time.Duration {
+		for _, size := range []int{100, 30_000} {
 			o := NewOverlay(NewApplyCache(1 << 10))
 			o.Open(engine)
 			read := func() {
@@ -94,22 +116,28 @@ func TestALargeEntryIsNotSlowForEachCommit(t *testing.T) {
 				}
 			}
 			for n := range size {
-				grow(o, n)
+				subject.grow(o, n)
 			}
-			read() // sorts them
-			began := time.Now()
+			read()
+			before, _ := subject.sorted(o)
+			moved := 0
 			for n := range 2000 {
-				grow(o, size+n)
+				subject.grow(o, size+n)
 				read()
+				runs, rest := subject.sorted(o)
+				if rest > scannedMax || len(runs) > bits.Len(uint(size+n)) {
+					t.Fatalf("with %d %s there are %d runs, and %d in none", size+n, name, len(runs), rest)
+				}
+				for memory, length := range runs {
+					if before[memory] != length {
+						moved += length
+					}
+				}
+				before = runs
 			}
-			return time.Since(began)
-		}
-		small, large := took(100), took(30_000)
-		for range 2 { // the machine may be busy
-			small, large = min(small, took(100)), min(large, took(30_000))
-		}
-		if large > 10*small {
-			t.Errorf("2,000 reads take %v in an entry with 100 %s, and %v with 30,000", small, name, large)
+			if most := (size + 2000) * bits.Len(uint(size)); moved > most {
+				t.Errorf("2,000 reads of an entry with %d %s moved %d of them, more than %d", size, name, moved, most)
+			}
 		}
 	}
 }
