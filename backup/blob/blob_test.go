@@ -39,6 +39,9 @@ func serve(dir string) int {
 		return 4
 	}
 	store, err := blob.OpenDir(dir)
+	if os.Getenv("BLOB_TEST_CUT") != "" {
+		store = cutStore{store}
+	}
 	if err := blob.Serve(context.Background(), store, err, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -115,14 +118,15 @@ func holdsObjects(t *testing.T, s blob.Store) {
 
 // A reader that fails leaves the object as it was, and the store goes on.
 func TestAnObjectAppearsWholeOrNotAtAll(t *testing.T) {
-	broken := errors.New("the node has stopped")
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			put(t, s, "kept", []byte("old"))
 			for _, object := range []string{"kept", "fresh"} {
-				half := io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), iotest.ErrReader(broken))
-				if err := s.Put(t.Context(), object, half); !errors.Is(err, broken) {
-					t.Errorf("put half of %s: %v", object, err)
+				for _, broken := range []error{errors.New("the node has stopped"), io.ErrUnexpectedEOF} {
+					half := io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), iotest.ErrReader(broken))
+					if err := s.Put(t.Context(), object, half); !errors.Is(err, broken) {
+						t.Errorf("put half of %s, then %v: %v", object, broken, err)
+					}
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				endless := readerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
@@ -138,6 +142,43 @@ func TestAnObjectAppearsWholeOrNotAtAll(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A download that ends early, as that of a connection that breaks, is an error, and the store goes on.
+func TestHalfOfAnObjectIsNotRead(t *testing.T) {
+	t.Setenv("BLOB_TEST_DIR", filepath.Join(t.TempDir(), "bucket"))
+	t.Setenv("BLOB_TEST_CUT", "1")
+	s, err := blob.Open(t.Context(), "s3://bucket", self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it is only read
+	for range 2 {
+		put(t, s, "object", []byte("the whole text"))
+		content, err := s.Get(t.Context(), "object")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(content); err == nil || !strings.Contains(err.Error(), io.ErrUnexpectedEOF.Error()) {
+			t.Errorf("read %q: %v", got, err)
+		}
+		if err := content.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// cutStore is a store of which half of each object is read.
+type cutStore struct{ blob.Store }
+
+func (s cutStore) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	content, err := s.Store.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(content)
+	half := io.MultiReader(bytes.NewReader(raw[:len(raw)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
+	return io.NopCloser(half), errors.Join(err, content.Close())
 }
 
 type readerFunc func(p []byte) (int, error)

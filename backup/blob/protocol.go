@@ -84,7 +84,7 @@ func readLine(r *bufio.Reader, into any) error {
 func sendBody(w io.Writer, r io.Reader) (failed, sent error) {
 	buffer := make([]byte, 4+chunkBytes)
 	for {
-		n, err := io.ReadFull(r, buffer[4:])
+		n, err := fill(r, buffer[4:])
 		if n > 0 {
 			binary.BigEndian.PutUint32(buffer, uint32(n))
 			if _, err := w.Write(buffer[:4+n]); err != nil {
@@ -92,7 +92,7 @@ func sendBody(w io.Writer, r io.Reader) (failed, sent error) {
 			}
 		}
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		case err == io.EOF: //nolint:errorlint // any other error, such as io.ErrUnexpectedEOF of a connection, is no end
 			binary.BigEndian.PutUint32(buffer, 0)
 			_, err := w.Write(buffer[:4])
 			return nil, err
@@ -102,6 +102,16 @@ func sendBody(w io.Writer, r io.Reader) (failed, sent error) {
 			return err, sent
 		}
 	}
+}
+
+// fill reads until p is full or r returns an error, and returns that error.
+func fill(r io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = r.Read(p[n:])
+		n += more
+	}
+	return n, err
 }
 
 // errBodyFailed means that the sender of a body could not go on.
