@@ -27,6 +27,7 @@ type memory struct {
 	spoil   func(name string, content []byte) []byte
 	fail    error
 	hang    string // Put of a name that contains it waits until its context ends; "" for none
+	silent  string // the call, list, get, read or delete, that waits until its context ends; "" for none
 	lost    string // Get of a name that contains it fails; "" for none
 }
 
@@ -68,7 +69,43 @@ func (m *memory) loseAt(text string) {
 	m.lost = text
 }
 
-func (m *memory) Get(_ context.Context, name string) (io.ReadCloser, error) {
+// silence makes a call hang; "" means none.
+func (m *memory) silence(call string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent = call
+}
+
+// answer waits until ctx ends if the call is to hang.
+func (m *memory) answer(ctx context.Context, call string) error {
+	m.mu.Lock()
+	silent := m.silent == call
+	m.mu.Unlock()
+	if silent {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+// silentReader is an object whose destination may hang.
+type silentReader struct {
+	io.Reader
+	ctx context.Context
+	m   *memory
+}
+
+func (r silentReader) Read(p []byte) (int, error) {
+	if err := r.m.answer(r.ctx, "read"); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+func (m *memory) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	if err := m.answer(ctx, "get"); err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.lost != "" && strings.Contains(name, m.lost) {
@@ -78,10 +115,13 @@ func (m *memory) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	if !ok {
 		return nil, blob.ErrNotFound
 	}
-	return io.NopCloser(strings.NewReader(string(content))), nil
+	return io.NopCloser(silentReader{strings.NewReader(string(content)), ctx, m}), nil
 }
 
-func (m *memory) List(_ context.Context, prefix string) (all []blob.Object, err error) {
+func (m *memory) List(ctx context.Context, prefix string) (all []blob.Object, err error) {
+	if err := m.answer(ctx, "list"); err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, content := range m.objects {
@@ -93,7 +133,10 @@ func (m *memory) List(_ context.Context, prefix string) (all []blob.Object, err 
 	return all, m.fail
 }
 
-func (m *memory) Delete(_ context.Context, name string) error {
+func (m *memory) Delete(ctx context.Context, name string) error {
+	if err := m.answer(ctx, "delete"); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.objects, name)

@@ -71,7 +71,7 @@ const (
 	// unfinishedMax is how long a backup may take: an older one without a manifest is removed.
 	unfinishedMax = 24 * time.Hour
 	// stalledMax is how long a backup may make no progress, and shipTimeout how long a segment may
-	// take. A destination that hangs must not keep the next attempt waiting.
+	// take. A destination that hangs must not keep the next attempt waiting: see also answerMax.
 	stalledMax  = 30 * time.Minute
 	shipTimeout = 2 * time.Minute
 )
@@ -119,7 +119,7 @@ func (r *Runner) lead(ctx context.Context) {
 			attempts.Wait(ctx)
 			continue
 		}
-		r.setCatalog(ctx, &backup.Catalog{Store: store, Cluster: r.o.ClusterID(), Trust: backup.Trust{Keys: r.o.Trusted}})
+		r.setCatalog(ctx, &backup.Catalog{Store: answering{store}, Cluster: r.o.ClusterID(), Trust: backup.Trust{Keys: r.o.Trusted}})
 		var parts sync.WaitGroup
 		parts.Go(func() { r.takeDue(ctx) })
 		if r.o.LogEvery > 0 {

@@ -458,3 +458,36 @@ func TestADestinationThatHangsIsTriedAgain(t *testing.T) {
 		}
 	})
 }
+
+// A destination that accepts calls and does not answer is an error, and does not stop the schedule.
+func TestADestinationThatDoesNotAnswerIsTriedAgain(t *testing.T) {
+	for _, call := range []string{"list", "get", "read", "delete"} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster()
+				c.write(5)
+				r := c.run(t, "n1")
+				c.lead("n1")
+				time.Sleep(3*time.Hour + 30*time.Minute) // some backups are there to be removed
+				c.silence(call)
+				c.lead("") // a leader that is new lists what there is
+				time.Sleep(time.Second)
+				c.lead("n1")
+				c.write(1)
+				time.Sleep(time.Hour)
+				s := r.Status()
+				if !strings.Contains(s.LastError, "has not answered for 5m") || time.Since(time.UnixMilli(s.LastErrorAt)) > time.Hour {
+					t.Errorf("the status is %+v", s)
+				}
+				if call != "delete" && !strings.Contains(s.LogError, "has not answered for 5m") {
+					t.Errorf("the status of the log is %+v", s)
+				}
+				c.silence("")
+				time.Sleep(time.Hour)
+				if s := r.Status(); s.LastIndex != 6 || s.ShippedTo != 6 || s.LogError != "" {
+					t.Errorf("after it answers the status is %+v", s)
+				}
+			})
+		})
+	}
+}

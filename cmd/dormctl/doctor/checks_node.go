@@ -112,6 +112,9 @@ func checkBackups(f *facts, found *findings) {
 	if b.LogError != "" {
 		found.add(warning, check, "", "the log of the leader says more", "the log is not shipped: %s", b.LogError)
 	}
+	if b.LastSuccessAt == 0 && b.LastError == "" {
+		found.add(note, check, "", "run doctor again in a minute; \"dormctl backup now\" takes one", "the leader knows of no backup yet")
+	}
 	every, err := time.ParseDuration(setting(f, "backup.every"))
 	if err == nil && every > 0 && b.LastSuccessAt > 0 && setting(f, "backup.cron") == "" {
 		if age := f.At.Sub(time.UnixMilli(b.LastSuccessAt)); age > backupSlack*every {

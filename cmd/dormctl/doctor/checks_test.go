@@ -124,6 +124,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		"writes stall":         {func(f *facts) { f.Nodes[0].Metrics = scraped(t, "dormouse_engine_stalls_total 5\n") }, []string{"warning compaction n1"}},
 		"a certificate ends":   {func(f *facts) { f.Nodes[2].Expires[0].NotAfter = f.At.Add(20 * 24 * time.Hour) }, []string{"warning certificates n3"}},
 		"a certificate ended":  {func(f *facts) { f.Nodes[2].Expires[0].NotAfter = f.At.Add(-time.Hour) }, []string{"problem certificates n3"}},
+		"no backup yet":        {func(f *facts) { f.Cluster.Backup.LastSuccessAt = 0 }, []string{"note backups "}},
 		"an old backup":        {func(f *facts) { f.Cluster.Backup.LastSuccessAt = f.At.Add(-49 * time.Hour).UnixMilli() }, []string{"problem backups "}},
 		"a failed backup":      {func(f *facts) { f.Cluster.Backup.LastError, f.Cluster.Backup.LastErrorAt = "no", f.At.UnixMilli() }, []string{"warning backups "}},
 		"the audit log fails":  {func(f *facts) { f.Nodes[0].Metrics = scraped(t, "dormouse_audit_failing 1\n") }, []string{"problem audit n1"}},
