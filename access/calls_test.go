@@ -2,8 +2,10 @@ package access_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -227,9 +229,9 @@ func without(verb agent.Verb) (grants []agent.Grant) {
 func TestEachCallNeedsItsVerbInItsScope(t *testing.T) {
 	inner := &reached{}
 	tokens := live{"tok": true}
-	instances, operator := access.NewInstances(inner, tokens), access.NewOperator(inner)
+	instances, operator := access.NewInstances(inner, tokens), access.NewOperator(inner, tokens)
 	calls := append(instanceCalls(), operatorCalls()...)
-	for i, c := range calls {
+	for _, c := range calls {
 		attempt := func(p *access.Principal, scope string, want agent.Code) {
 			t.Helper()
 			ctx, before := t.Context(), inner.n
@@ -249,9 +251,43 @@ func TestEachCallNeedsItsVerbInItsScope(t *testing.T) {
 			attempt(&access.Principal{Grants: []agent.Grant{on(agent.DefaultScope, c.verb)}}, "", "")
 		}
 		attempt(&access.Principal{Grants: agent.Everything(), Until: time.Unix(1, 0)}, "s", agent.CodeUnauthenticated)
-		if i < len(instanceCalls()) { // its token is checked, because the call is no commit of the caller
-			attempt(&access.Principal{Grants: agent.Everything(), TokenID: "revoked"}, "s", agent.CodeUnauthenticated)
-			attempt(&access.Principal{Grants: agent.Everything(), TokenID: "tok"}, "s", "")
+		attempt(&access.Principal{Grants: agent.Everything(), TokenID: "revoked"}, "s", agent.CodeUnauthenticated)
+		attempt(&access.Principal{Grants: agent.Everything(), TokenID: "tok"}, "s", "")
+	}
+}
+
+// late are the tokens of a node that learns of a revocation, or that it cannot, at its barrier.
+type late struct {
+	live
+	err error
+}
+
+func (l late) Barrier(context.Context) error {
+	delete(l.live, "tok")
+	return l.err
+}
+
+// An operator's call that changes or hands out something asks for revocations first. One that reads the status does
+// not: a node without a leader answers it.
+func TestAnOperatorsCallAsksForRevocations(t *testing.T) {
+	for _, c := range operatorCalls() {
+		looks := slices.Contains([]string{"status", "placement", "backups"}, c.name)
+		for tokens, want := range map[*late]agent.Code{
+			{live: live{"tok": true}}:                               agent.CodeUnauthenticated,
+			{live: live{"tok": true}, err: errors.New("no leader")}: agent.CodeUnavailable,
+		} {
+			if looks {
+				want = ""
+			}
+			inner := &reached{}
+			ctx := access.With(t.Context(), &access.Principal{Grants: agent.Everything(), TokenID: "tok"})
+			if err := c.make(ctx, nil, access.NewOperator(inner, tokens), "s"); agent.CodeOf(err) != want || (inner.n > 0) != looks {
+				t.Errorf("%s with a token that was revoked, barrier %v: %v (%d calls), want %q", c.name, tokens.err, err, inner.n, want)
+			}
+			certificate := access.With(t.Context(), &access.Principal{Grants: agent.Everything()})
+			if err := c.make(certificate, nil, access.NewOperator(inner, tokens), "s"); err != nil {
+				t.Errorf("%s with a certificate: %v", c.name, err)
+			}
 		}
 	}
 }

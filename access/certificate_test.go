@@ -43,10 +43,13 @@ func TestExpiredCredentialsEndTheCalls(t *testing.T) {
 	g := access.NewGuard(memstore.New(), live{})
 	put := agent.Commit{Scope: "s", Ops: []agent.Op{&agent.PutValue{Key: "k"}}}
 	get := agent.Reads{Scope: "s", Reads: []agent.Read{&agent.GetValue{Key: "k"}}}
-	operator := access.NewOperator(nil)
+	operator := access.NewOperator(nil, live{})
 	calls := map[string]func(ctx context.Context) error{
 		"commit": func(ctx context.Context) error { _, err := g.Commit(ctx, put); return err },
 		"read":   func(ctx context.Context) error { _, err := g.Read(ctx, get); return err },
+		"route": func(ctx context.Context) error {
+			return access.OfRoute("list-audit-records").Check(access.From(ctx), "")
+		},
 		"status": func(ctx context.Context) error { _, err := operator.Status(ctx); return err },
 		"watch": func(ctx context.Context) error {
 			for _, err := range g.Watch(ctx, agent.Watch{Scope: "s", Thread: "t"}) {

@@ -20,8 +20,9 @@ import (
 // live says which tokens are live.
 type live map[string]bool
 
-func (l live) Live(id string) bool { return l[id] }
-func (live) LastUsed(string) int64 { return 7 }
+func (l live) Live(id string) bool         { return l[id] }
+func (live) LastUsed(string) int64         { return 7 }
+func (live) Barrier(context.Context) error { return nil }
 
 // sample is an op or read and the verb that a caller needs for it, as the documentation says.
 type sample struct {

@@ -131,7 +131,7 @@ func (r Rule) Open() bool { return r.known && r.need == nil }
 // Verbs returns the verbs that the call needs.
 func (r Rule) Verbs() []agent.Verb { return r.need }
 
-// Check returns an error unless p may make the call, in the scope.
+// Check returns an error unless p may make the call, in the scope, and its credentials are valid now.
 func (r Rule) Check(p *Principal, scope string) error {
 	switch {
 	case r.Open():
@@ -140,6 +140,9 @@ func (r Rule) Check(p *Principal, scope string) error {
 		return unauthenticated()
 	case !r.known:
 		return agent.Errorf(agent.CodeForbidden, "this node has no rule for this call")
+	}
+	if err := p.current(); err != nil {
+		return err
 	}
 	if refusal := p.check(r.need, cmp.Or(scope, agent.DefaultScope)); refusal != nil {
 		return refusal

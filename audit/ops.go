@@ -50,6 +50,9 @@ func deleteOf(op agent.Op) (rule, []string) {
 	delete := rule{kind: KindDelete}
 	switch op := op.(type) {
 	case *agent.DeleteValue:
+		if op.IfRevision != nil && *op.IfRevision == 0 {
+			return rule{}, nil // only a condition: it applies if there is no value
+		}
 		return delete, []string{op.Key}
 	case *agent.DeleteCheckpoint:
 		return delete, []string{op.Key}

@@ -25,8 +25,9 @@ import (
 // live says that every token is live.
 type live struct{}
 
-func (live) Live(string) bool      { return true }
-func (live) LastUsed(string) int64 { return 0 }
+func (live) Live(string) bool              { return true }
+func (live) LastUsed(string) int64         { return 0 }
+func (live) Barrier(context.Context) error { return nil }
 
 // hash is of the token that callers use.
 var hash = agent.HashToken("the token of anna")
@@ -60,7 +61,7 @@ func newScene(tb testing.TB, goOn bool) *scene {
 		tb.Fatal(err)
 	}
 	s.service = r.Denials(access.NewGuard(r.Service(store), live{}))
-	s.operator = r.OperatorDenials(access.NewOperator(r.Operator(fakeOperator{})))
+	s.operator = r.OperatorDenials(access.NewOperator(r.Operator(fakeOperator{}), live{}))
 	return s
 }
 
@@ -412,5 +413,17 @@ func TestEachOpIsRecordedOrNot(t *testing.T) {
 	}
 	if ops != len(recorded) {
 		t.Errorf("%d ops, and %d are decided", ops, len(recorded))
+	}
+}
+
+// A delete that applies only if there is no value is the condition of a transaction over the protocol of Redis.
+func TestAConditionIsNoDelete(t *testing.T) {
+	for revision, want := range []int{0, 1} {
+		s := newScene(t, false)
+		at := uint64(revision)
+		_, _ = s.service.Commit(as(t, agent.ScopeVerbs()...), commitOf(&agent.DeleteValue{Key: "k", IfRevision: &at}))
+		if recs := s.recs(); len(recs) != want {
+			t.Errorf("a delete of revision %d: %+v, want %d records", revision, recs, want)
+		}
 	}
 }

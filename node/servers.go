@@ -92,7 +92,7 @@ func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instan
 	if !n.o.authenticating() {
 		return service, operator, instances, nil, auditor
 	}
-	service, operator, instances = access.NewGuard(service, n.tokens), access.NewOperator(operator), access.NewInstances(instances, n.tokens)
+	service, operator, instances = access.NewGuard(service, n.tokens), access.NewOperator(operator, n.tokens), access.NewInstances(instances, n.tokens)
 	if n.audit != nil {
 		r := n.audit.recorder
 		service, operator, instances = r.Denials(service), r.OperatorDenials(operator), r.InstanceDenials(instances)

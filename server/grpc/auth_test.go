@@ -29,6 +29,16 @@ func (s tokenStore) Token(hash agent.TokenHash) (agent.Token, bool, error) {
 }
 
 func (s tokenStore) Barrier(context.Context) error { return nil }
+func (s tokenStore) LastUsed(string) int64         { return 0 }
+
+func (s tokenStore) Live(id string) bool {
+	for _, t := range s {
+		if t.ID == id {
+			return true
+		}
+	}
+	return false
+}
 
 func (s tokenStore) add(principal string, grants ...agent.Grant) (secret string) {
 	secret = access.NewSecret()

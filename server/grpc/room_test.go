@@ -190,7 +190,7 @@ func TestAStoppingNodeNamesTheOtherMembersOnlyToThoseThatMaySeeThem(t *testing.T
 				tokens := tokenStore{}
 				secret := tokens.add("ci", agent.Grant{Scopes: []string{"*"}, Verbs: []agent.Verb{agent.VerbWrite, verb}})
 				f := &fake{submit: atOnce, members: members("n1", "n1:1", "n2", "n2:1")}
-				guarded := &refusals{Operator: access.NewOperator(f)}
+				guarded := &refusals{Operator: access.NewOperator(f, tokens)}
 				server := grpc.New(f, guarded, grpc.Options{Auth: access.NewAuthenticator(access.Options{Store: tokens}), Status: f.Status})
 				s := exchange(t, serveOn(t, server), "authorization", "Bearer "+secret)
 				send(t, s, commit(1, time.Minute))
