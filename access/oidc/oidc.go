@@ -17,6 +17,7 @@ import (
 
 	upstream "github.com/coreos/go-oidc/v3/oidc"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"dormouse/access"
@@ -48,6 +49,7 @@ const (
 	keptMax      = 4096            // tokens that were verified lately
 	keptFor      = 5 * time.Minute // after this time a token is verified again, with the keys that the issuer has then
 	nameBytesMax = agent.IDBytesMax
+	detailMax    = 256 // characters of an error, which may have what the issuer answered
 )
 
 // Verifier implements access.Bearers. It may be used concurrently.
@@ -55,7 +57,7 @@ type Verifier struct {
 	o      Options
 	client *http.Client
 
-	found    chan struct{} // capacity 1: held while the issuer is looked for
+	found    singleflight.Group // looks for the issuer
 	mu       sync.Mutex
 	verifier *upstream.IDTokenVerifier                // guarded by mu; nil until the issuer was found
 	kept     *simplelru.LRU[[sha256.Size]byte, *kept] // guarded by mu
@@ -79,7 +81,7 @@ func New(o Options) *Verifier {
 		panic(err) // only a size of 0 can cause this
 	}
 	return &Verifier{
-		o: o, kept: all, found: make(chan struct{}, 1),
+		o: o, kept: all,
 		client: &http.Client{Timeout: fetchTimeout, Transport: &paced{o.Transport, rate.NewLimiter(rate.Every(fetchEvery), fetchBurst)}},
 	}
 }
@@ -115,7 +117,7 @@ func (v *Verifier) Principal(ctx context.Context, bearer string) (*access.Princi
 	}
 	verifier, err := v.discover(ctx)
 	if err != nil {
-		return nil, agent.Errorf(agent.CodeUnavailable, "this node cannot check the token now: the issuer %s does not answer: %v", v.o.Issuer, err)
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node cannot check the token now: the issuer %s does not answer: %.*s", v.o.Issuer, detailMax, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -123,7 +125,7 @@ func (v *Verifier) Principal(ctx context.Context, bearer string) (*access.Princi
 	token, err := verifier.Verify(context.WithValue(ctx, fetchedKey{}, fetch), bearer)
 	switch {
 	case err != nil && fetch.failed != nil:
-		return nil, agent.Errorf(agent.CodeUnavailable, "this node cannot check the token now: the keys of %s cannot be fetched: %v", v.o.Issuer, fetch.failed)
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node cannot check the token now: the keys of %s cannot be fetched: %.*s", v.o.Issuer, detailMax, fetch.failed)
 	case err != nil:
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "the token is refused: %v", err)
 	}
@@ -141,22 +143,28 @@ func (v *Verifier) Principal(ctx context.Context, bearer string) (*access.Princi
 	return p, nil
 }
 
-// discover returns the verifier. One caller at a time looks for the issuer.
+// discover returns the verifier. Callers that look for the issuer at once share one attempt and its
+// error, so that none of them waits longer than fetchTimeout.
 func (v *Verifier) discover(ctx context.Context) (*upstream.IDTokenVerifier, error) {
-	select {
-	case v.found <- struct{}{}:
-		defer func() { <-v.found }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	v.mu.Lock()
 	known := v.verifier
 	v.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	// The keys are fetched later with this context too: it must not end with the call.
-	provider, err := upstream.NewProvider(upstream.ClientContext(context.WithoutCancel(ctx), v.client), v.o.Issuer)
+	looked := v.found.DoChan("", func() (any, error) { return v.look(context.WithoutCancel(ctx)) })
+	select {
+	case r := <-looked:
+		verifier, _ := r.Val.(*upstream.IDTokenVerifier)
+		return verifier, r.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// look looks for the issuer. The keys are fetched later with ctx too: it must not end with a call.
+func (v *Verifier) look(ctx context.Context) (*upstream.IDTokenVerifier, error) {
+	provider, err := upstream.NewProvider(upstream.ClientContext(ctx, v.client), v.o.Issuer)
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +174,8 @@ func (v *Verifier) discover(ctx context.Context) (*upstream.IDTokenVerifier, err
 	if err := provider.Claims(&document); err != nil {
 		return nil, err
 	}
-	keys := &keySet{upstream.NewRemoteKeySet(upstream.ClientContext(context.WithoutCancel(ctx), v.client), document.Keys)}
-	known = upstream.NewVerifier(v.o.Issuer, keys, &upstream.Config{ClientID: v.o.Audience, SupportedSigningAlgs: v.o.Algorithms})
+	keys := &keySet{upstream.NewRemoteKeySet(upstream.ClientContext(ctx, v.client), document.Keys)}
+	known := upstream.NewVerifier(v.o.Issuer, keys, &upstream.Config{ClientID: v.o.Audience, SupportedSigningAlgs: v.o.Algorithms})
 	v.mu.Lock()
 	v.verifier = known
 	v.mu.Unlock()

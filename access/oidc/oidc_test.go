@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,8 +11,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -243,6 +246,43 @@ func TestTheIssuerMayBeDown(t *testing.T) {
 	if _, err := v.Principal(t.Context(), sign(t, jose.RS256, i.rsa, "r", claims)); err != nil {
 		t.Error(err)
 	}
+}
+
+// silentIssuer is the network to an issuer that does not answer.
+type silentIssuer struct{ asked atomic.Int32 }
+
+func (s *silentIssuer) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.asked.Add(1)
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// Callers do not wait for each other while the issuer is silent.
+func TestASilentIssuerDelaysNoCallerLongerThanOneAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := &silentIssuer{}
+		v := oidc.New(oidc.Options{Issuer: "https://issuer", Audience: "a", Algorithms: []string{"RS256"}, Claim: "sub", Transport: network})
+		var callers sync.WaitGroup
+		for range 20 {
+			callers.Go(func() {
+				began := time.Now()
+				_, err := v.Principal(t.Context(), "x.y.z")
+				if took := time.Since(began); agent.CodeOf(err) != agent.CodeUnavailable || took != 5*time.Second {
+					t.Errorf("after %v: %v", took, err)
+				}
+			})
+		}
+		hasty, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := v.Principal(hasty, "x.y.z"); agent.CodeOf(err) != agent.CodeUnavailable || time.Since(began) != time.Second {
+			t.Errorf("a caller with a timeout of 1 s: %v after %v", err, time.Since(began))
+		}
+		callers.Wait()
+		if n := network.asked.Load(); n != 1 {
+			t.Errorf("the issuer was asked %d times", n)
+		}
+	})
 }
 
 // A token that was accepted is refused once it has expired, also if it is still remembered.
