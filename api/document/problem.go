@@ -43,7 +43,17 @@ func withHolder(p *Problem, e *agent.Error)      { p.Epoch, p.Holder = &e.Epoch,
 func withIncarnation(p *Problem, e *agent.Error) { p.Incarnation = &e.Incarnation }
 func withFloor(p *Problem, e *agent.Error)       { p.Floor = &e.Floor }
 func withReason(p *Problem, e *agent.Error)      { p.Reason = &e.Reason }
-func withRetry(p *Problem, e *agent.Error)       { p.RetryAfterMS = &e.RetryAfterMS }
+
+// retryAfterMS is when to retry after an error that does not say it, such as one of a handler.
+const retryAfterMS = 1000
+
+func withRetry(p *Problem, e *agent.Error) {
+	after := e.RetryAfterMS
+	if after <= 0 {
+		after = retryAfterMS
+	}
+	p.RetryAfterMS = &after
+}
 
 func withRevisionThere(p *Problem, e *agent.Error) {
 	if e.Revision != 0 { // some objects have no revision

@@ -129,6 +129,16 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 	}
 }
 
+// The error of a handler may not say when to retry: a client must not do so at once.
+func TestOverloadedAlwaysSaysWhenToRetry(t *testing.T) {
+	k := newKit(t)
+	k.fake.commitFault = agent.ErrOverloaded
+	got := k.call("PUT", "/v1/checkpoints/a", `{"state":{}}`)
+	if members := got.problem(429, "overloaded"); members["retry_after_ms"] != 1000.0 || got.Header().Get("Retry-After") != "1" {
+		t.Errorf("it says %v ms, Retry-After is %q", members["retry_after_ms"], got.Header().Get("Retry-After"))
+	}
+}
+
 func TestUnavailableWithoutAReasonHasNoMemberForIt(t *testing.T) {
 	k := newKit(t)
 	k.fake.commitFault = agent.Errorf(agent.CodeUnavailable, "no leader")

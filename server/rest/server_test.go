@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dormouse/agent"
 	"dormouse/internal/budget"
 	"dormouse/server/rest"
 )
@@ -117,6 +118,36 @@ func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
 					t.Errorf("%d %s", status, body)
 				}
 			})
+		})
+	}
+}
+
+// The timeout of a call begins once its body has arrived: a slow upload leaves the call its time.
+func TestASlowBodyLeavesTheCallItsTime(t *testing.T) {
+	for path, kind := range map[string]string{"/v1/values/a": "application/octet-stream", "/v1/checkpoints/a": "application/json"} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newKit(t)
+			var left time.Duration
+			k.fake.onCommit = func(ctx context.Context) error {
+				deadline, _ := ctx.Deadline()
+				left = time.Until(deadline)
+				return agent.Errorf(agent.CodeConflict, "seen")
+			}
+			conn := k.serve()()
+			body := `{"state":{"a":"` + strings.Repeat("x", 2<<20) + `"}}`
+			if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", path, kind, len(body)); err != nil {
+				t.Fatal(err)
+			}
+			rest := body
+			for ; len(rest) > 128<<10; rest = rest[128<<10:] {
+				if _, err := io.WriteString(conn, rest[:128<<10]); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			}
+			if status, answer := exchangeRaw(t, conn, bufio.NewReader(conn), rest); status != 409 || left != 10*time.Second {
+				t.Errorf("%s: %d %s, with %v left for the commit", path, status, answer, left)
+			}
 		})
 	}
 }

@@ -16,7 +16,8 @@ import (
 // MiB for white space, names and escapes.
 const jsonBodyBytesMax = agent.CommitBytesMax/3*4 + 1<<20
 
-// ReadBody reads a whole body of at most limit bytes. It counts them until the request ends.
+// ReadBody reads a whole body of at most limit bytes. It counts them until the request ends. The timeout
+// of the call starts after it.
 func (c *Request) ReadBody(limit int64) ([]byte, error) {
 	if c.HTTP.ContentLength > limit {
 		return nil, agent.TooLarge("body", "body_bytes_max", int(c.HTTP.ContentLength), int(limit))
@@ -50,6 +51,7 @@ func (c *Request) ReadBody(limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, agent.Invalid("body", "the body is incomplete: %v", err)
 	}
+	c.startTimeout()
 	return body, nil
 }
 

@@ -26,6 +26,7 @@ type Request struct {
 	Query   url.Values
 
 	timeout  time.Duration
+	base     context.Context //nolint:containedctx // of the call, without its timeout
 	Scope    string
 	Fence    *agent.Fence
 	Request  agent.Request
@@ -34,6 +35,15 @@ type Request struct {
 	Err      error
 	cancel   context.CancelFunc
 	received int64 // bytes for the body that are counted as in flight
+}
+
+// startTimeout starts the time that the call may take. It starts again once the body has arrived, which
+// has deadlines of its own. A stream has none.
+func (c *Request) startTimeout() {
+	if !c.Route.Streams {
+		c.cancel()
+		c.Context, c.cancel = context.WithTimeout(c.base, c.timeout)
+	}
 }
 
 // end releases the resources of the request.

@@ -172,7 +172,7 @@ func (f *API) newRequest(ctx context.Context, rt *Route, r *http.Request, w *Wri
 			return nil, agent.Invalid(name, "the query parameter %q is empty: leave it out, or give it a value", name)
 		}
 	}
-	c := &Request{API: f, Route: rt, Context: ctx, HTTP: r, Writer: w, Query: query, cancel: func() {}}
+	c := &Request{API: f, Route: rt, Context: ctx, base: ctx, HTTP: r, Writer: w, Query: query, cancel: func() {}}
 	timeout, err := timeoutOf(r.Header, f.Options.Timeout)
 	if err != nil {
 		return nil, err
@@ -181,9 +181,7 @@ func (f *API) newRequest(ctx context.Context, rt *Route, r *http.Request, w *Wri
 	if err := c.readHeaders(); err != nil {
 		return nil, err
 	}
-	if !rt.Streams {
-		c.Context, c.cancel = context.WithTimeout(ctx, timeout)
-	}
+	c.startTimeout()
 	return c, nil
 }
 
