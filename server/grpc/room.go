@@ -118,10 +118,15 @@ func (s *sending) Put(*[]byte) {
 	s.counted.conn.release(s.counted.n)
 }
 
+// healthWatchesMax is how many watches of the health there may be at once. They need no token, so they must not
+// take the places of those that do.
+const healthWatchesMax = 1_024
+
 // room counts what the calls of one server have in flight.
 type room struct {
 	bytes   *budget.Pool // of requests and answers
 	watches *budget.Pool // one per watch
+	health  *budget.Pool // one per watch of the health, which needs no token
 	conns   conns
 }
 
@@ -173,10 +178,14 @@ func (r *room) stream(stream rpc.ServerStream, method string) (rpc.ServerStream,
 	caller, remote := callerOf(stream.Context())
 	end := func() {}
 	if strings.HasSuffix(method, "/Watch") {
-		if !r.watches.Try(caller, 1) {
+		watches := r.watches
+		if !ours(method) {
+			watches = r.health
+		}
+		if !watches.Try(caller, 1) {
 			return nil, nil, statusOf(overloaded())
 		}
-		end = func() { r.watches.Give(caller, 1) }
+		end = func() { watches.Give(caller, 1) }
 	}
 	return &countingStream{
 		ServerStream: stream, bytes: r.bytes, caller: caller, conn: r.conns.get(remote), force: method == apipb.Store_Exchange_FullMethodName,

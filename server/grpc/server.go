@@ -128,7 +128,7 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	s := &Server{
 		health:  health.NewServer(),
 		connsN:  o.ConnectionsMax,
-		room:    &room{bytes: o.Bytes, watches: budget.New(o.WatchesMax)},
+		room:    &room{bytes: o.Bytes, watches: budget.New(o.WatchesMax), health: budget.New(healthWatchesMax)},
 		cluster: o.ClusterID,
 		auth:    o.Auth,
 		audit:   o.Audit,

@@ -256,6 +256,31 @@ func TestWatchesTakeTurns(t *testing.T) {
 	})
 }
 
+// Watches of the health need no token, so they take no places of other watches, and have a limit of their own.
+func TestHealthWatchesTakeNoPlacesOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{watch: func(yield func(agent.Event, error) bool) { yield(agent.Event{Kind: agent.EventDeleted}, nil) }}
+		_, conn := serve(t, f, grpc.Options{WatchesMax: 2})
+		const places = 512 // of one address: half of all
+		for n := range places + 1 {
+			h, err := healthpb.NewHealthClient(conn).Watch(t.Context(), &healthpb.HealthCheckRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Recv(); (err == nil) != (n < places) {
+				t.Errorf("watch %d of the health: %v", n, err)
+			}
+		}
+		w, err := apipb.NewStoreClient(conn).Watch(t.Context(), &apipb.WatchRequest{Thread: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Recv(); err != nil {
+			t.Errorf("another watch: %v", err)
+		}
+	})
+}
+
 // A node that belongs to no cluster yet refuses calls for one: it could be founding another.
 func TestANodeWithoutAClusterRefusesCallsForOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
