@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -212,6 +213,46 @@ func TestSettingsOfBackupsAreCheckedAtTheStart(t *testing.T) {
 		change(&c.Backup)
 		if n, err := node.Open(node.Options{Config: c, Headless: true}); exitCode(err) != 2 {
 			t.Errorf("%s: %v, %v", name, n, err)
+		}
+	}
+}
+
+// An archive that cannot be reached, or has no backups, is a failure. One that is named wrongly is a usage error.
+func TestAnArchiveThatIsNotThereFails(t *testing.T) {
+	dir := t.TempDir()
+	at := func(path string) string { return "file://" + path }
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	two := filepath.Join(dir, "two")
+	for _, cluster := range []string{"a", "b"} {
+		if err := os.MkdirAll(filepath.Join(two, cluster, "log"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(two, cluster, "log", "head.json"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, c := range map[string]struct {
+		archive node.Archive
+		code    int
+	}{
+		"no directory":   {node.Archive{URL: at(filepath.Join(dir, "nowhere")), AnySigner: true}, 1},
+		"no backups":     {node.Archive{URL: at(empty), AnySigner: true}, 1},
+		"no program":     {node.Archive{URL: "s3://bucket", Program: filepath.Join(dir, "dormblob"), AnySigner: true}, 1},
+		"two clusters":   {node.Archive{URL: at(two), AnySigner: true}, 2},
+		"nobody trusted": {node.Archive{URL: at(empty)}, 2},
+		"no URL":         {node.Archive{URL: "tape://1", AnySigner: true}, 2},
+		"no key":         {node.Archive{URL: at(empty), PublicKeys: []string{"x"}}, 2},
+	} {
+		_, err := node.VerifyArchive(t.Context(), node.Point{Archive: c.archive}, "", true, dir)
+		if exitCode(err) != c.code {
+			t.Errorf("verify with %s: exit code %d, want %d: %v", what, exitCode(err), c.code, err)
+		}
+		_, err = node.RehearsePoint(t.Context(), node.Point{Archive: c.archive}, dir)
+		if exitCode(err) != c.code {
+			t.Errorf("rehearse with %s: exit code %d, want %d: %v", what, exitCode(err), c.code, err)
 		}
 	}
 }

@@ -71,10 +71,10 @@ func TestARestoredBackupIsANewClusterThatOthersJoinSim(t *testing.T) {
 		if err := os.WriteFile(path, backup.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := node.Restore(t.Context(), next.config("n1"), path); err != nil {
+		if _, err := node.Restore(t.Context(), next.config("n1"), path); err != nil {
 			t.Fatal(err)
 		}
-		if err := node.Restore(t.Context(), next.config("n1"), path); exitCode(err) != 3 {
+		if _, err := node.Restore(t.Context(), next.config("n1"), path); exitCode(err) != 3 {
 			t.Errorf("restoring over a node's data: %v, exit code %d", err, exitCode(err))
 		}
 		next.disks["n1"] = storage.Disk

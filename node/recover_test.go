@@ -424,7 +424,7 @@ func TestABackupOfAKilledNodeHasItsWholeLogSim(t *testing.T) {
 			t.Errorf("the backup is %+v, %v; the state on disk ended at %d", info, err, before[0].Applied)
 		}
 		next := newEmptyCluster(t)
-		if err := node.Restore(t.Context(), next.config("n1"), out); err != nil {
+		if _, err := node.Restore(t.Context(), next.config("n1"), out); err != nil {
 			t.Fatal(err)
 		}
 		next.disks["n1"] = storage.Disk

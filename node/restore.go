@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,27 +20,29 @@ import (
 // Restore makes c's empty data directory the one node of a new cluster, with the state of a backup.
 // No process may use the directory. Other nodes join the new cluster with empty directories. If the
 // state cannot be restored, or ctx ends, no data of a node stays in the directory.
-func Restore(ctx context.Context, c config.Config, backup string) error {
+func Restore(ctx context.Context, c config.Config, backup string) (done Restored, err error) {
 	if err := unused(c.Node.DataDir); err != nil {
-		return err
+		return done, err
 	}
 	file, err := os.Open(backup)
 	if err != nil {
-		return fault("open the backup", err, codeFailed)
+		return done, fault("open the backup", err, codeFailed)
 	}
 	defer file.Close() //nolint:errcheck // it is only read
 	// Refuse an incomplete backup before anything is written.
-	if _, err := fsm.Inspect(contextReader{ctx, file}); err != nil {
-		return fault("read the backup", err, codeFailed)
+	info, err := fsm.Inspect(contextReader{ctx, file})
+	if err != nil {
+		return done, fault("read the backup", err, codeFailed)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return fault("read the backup again", err, codeFailed)
+		return done, fault("read the backup again", err, codeFailed)
 	}
-	if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
-		return fault("make the data directory", err, codeDisk)
+	if err := makeDataDir(c.Node.DataDir); err != nil {
+		return done, fault("make the data directory", err, codeDisk)
 	}
-	_, err = foundFrom(ctx, c, file)
-	return err
+	done = Restored{ClusterID: info.ClusterID, Backup: backup, Index: info.Index, Time: info.WallMS}
+	done.NewCluster, err = foundFrom(ctx, c, file)
+	return done, err
 }
 
 // unused refuses a data directory that holds data of a node.
@@ -48,7 +51,11 @@ func unused(dir string) error {
 		return fault("open the data directory", err, codeDamaged)
 	}
 	for _, part := range []string{"raft", "state"} {
-		if names, err := os.ReadDir(filepath.Join(dir, part)); err == nil && len(names) > 0 {
+		switch names, err := os.ReadDir(filepath.Join(dir, part)); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fault("look for a node's data", err, codeDisk)
+		case len(names) > 0:
 			return &ExitError{codeForeignData, fmt.Errorf("%s holds a node's data already: restore into an empty directory", dir)}
 		}
 	}
@@ -56,10 +63,18 @@ func unused(dir string) error {
 }
 
 // foundFrom makes c's unused data directory the one node of a new cluster, with the state of a
-// snapshot stream. It returns the cluster's id. If it fails after it made the log, or ctx ends, it
-// removes the log and the state.
+// snapshot stream. It returns the cluster's id. If it fails, or ctx ends, it removes the log and the
+// state.
 func foundFrom(ctx context.Context, c config.Config, state io.Reader) (id string, err error) {
 	raft, rows := dir(c, "raft"), dir(c, "state")
+	if err := unused(c.Node.DataDir); err != nil { // what another process has made since must stay
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(raft), os.RemoveAll(rows))
+		}
+	}()
 	id = uuid.NewString()
 	// The log is created first; this fails if the directory has one. A crash before the state is
 	// restored leaves a node without state: empty its directory and restore again.
@@ -69,11 +84,6 @@ func foundFrom(ctx context.Context, c config.Config, state io.Reader) (id string
 	if err != nil {
 		return "", fault("found the new cluster", err, codeForeignData)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(raft), os.RemoveAll(rows))
-		}
-	}()
 	if _, err = fsm.RestoreBackup(contextReader{ctx, state}, fsm.RestoreOptions{Dir: rows, ClusterID: id, Voter: voter}); err != nil {
 		return "", fault("restore the backup", err, codeFailed)
 	}

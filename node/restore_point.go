@@ -30,6 +30,27 @@ type Archive struct {
 
 // open opens the catalog of the archive. Close its Store after use.
 func (a Archive) open(ctx context.Context) (*backup.Catalog, error) {
+	const doing = "open the backups"
+	c, err := a.catalog()
+	if err != nil {
+		return nil, fault(doing, err, codeConfig)
+	}
+	if c.Store, err = blob.OpenToRead(ctx, a.URL, a.Program); err != nil {
+		return nil, fault(doing, err, codeFailed)
+	}
+	if c.Cluster == "" {
+		if c.Cluster, err = onlyCluster(ctx, c.Store); err != nil {
+			return nil, errors.Join(fault(doing, err, codeFailed), c.Store.Close())
+		}
+	}
+	return c, nil
+}
+
+// catalog returns the catalog without its store.
+func (a Archive) catalog() (*backup.Catalog, error) {
+	if err := blob.Check(a.URL); err != nil {
+		return nil, err
+	}
 	trust := backup.Trust{Anyone: a.AnySigner}
 	for _, text := range a.PublicKeys {
 		key, err := backup.ParseKey(text)
@@ -54,17 +75,7 @@ func (a Archive) open(ctx context.Context) (*backup.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := blob.OpenToRead(ctx, a.URL, a.Program)
-	if err != nil {
-		return nil, err
-	}
-	c := &backup.Catalog{Store: store, Cluster: a.Cluster, Trust: trust, Identities: ids}
-	if c.Cluster == "" {
-		if c.Cluster, err = onlyCluster(ctx, store); err != nil {
-			return nil, errors.Join(err, store.Close())
-		}
-	}
-	return c, nil
+	return &backup.Catalog{Cluster: a.Cluster, Trust: trust, Identities: ids}, nil
 }
 
 func onlyCluster(ctx context.Context, s blob.Store) (string, error) {
@@ -75,7 +86,7 @@ func onlyCluster(ctx context.Context, s blob.Store) (string, error) {
 	case len(all) == 0:
 		return "", errors.New("there are no backups")
 	case len(all) > 1:
-		return "", fmt.Errorf("there are backups of the clusters %s: name one with --cluster", strings.Join(all, " and "))
+		return "", &ExitError{codeConfig, fmt.Errorf("there are backups of the clusters %s: name one with --cluster", strings.Join(all, " and "))}
 	}
 	return all[0], nil
 }
@@ -88,15 +99,15 @@ type Point struct {
 	Tell func(format string, args ...any)
 }
 
-// Restored describes a state that was built from a backup and the shipped log.
+// Restored describes a state that was built from a backup, and from the shipped log if there is one.
 type Restored struct {
 	ClusterID  string `json:"cluster_id"` // of the backup
-	Backup     string `json:"backup"`
-	Index      uint64 `json:"index"` // the last entry
-	Time       int64  `json:"time"`  // of the log, at that entry; Unix milliseconds
+	Backup     string `json:"backup"`     // its name, or its file
+	Index      uint64 `json:"index"`      // the last entry
+	Time       int64  `json:"time"`       // of the log, at that entry; Unix milliseconds
 	Segments   int    `json:"segments"`
-	Entries    int    `json:"entries"` // replayed
-	StateHash  string `json:"state_hash"`
+	Entries    int    `json:"entries"`              // replayed
+	StateHash  string `json:"state_hash,omitempty"` // not of the file of a backup, which has none
 	NewCluster string `json:"new_cluster_id,omitempty"`
 
 	// Of the archive.
@@ -129,7 +140,7 @@ func RestorePoint(ctx context.Context, c config.Config, p Point) (done Restored,
 	if err := unused(c.Node.DataDir); err != nil {
 		return done, err
 	}
-	if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
+	if err := makeDataDir(c.Node.DataDir); err != nil {
 		return done, fault("make the data directory", err, codeDisk)
 	}
 	scratch := filepath.Join(c.Node.DataDir, "restore.tmp")
@@ -153,7 +164,7 @@ func RestorePoint(ctx context.Context, c config.Config, p Point) (done Restored,
 func (p Point) build(ctx context.Context, fs storage.FS, dir string, done *Restored, use func(r *fsm.Replica) error) error {
 	c, err := p.Archive.open(ctx)
 	if err != nil {
-		return fault("open the backups", err, codeConfig)
+		return err
 	}
 	defer c.Store.Close() //nolint:errcheck // it was only read
 	plan, err := c.Plan(ctx, p.Target)
@@ -229,7 +240,7 @@ func RehearsePoint(ctx context.Context, p Point, within string) (done Restored, 
 func VerifyArchive(ctx context.Context, p Point, name string, all bool, within string) (done Restored, err error) {
 	c, err := p.Archive.open(ctx)
 	if err != nil {
-		return done, fault("open the backups", err, codeConfig)
+		return done, err
 	}
 	defer c.Store.Close() //nolint:errcheck // it was only read
 	contents, err := c.List(ctx)

@@ -34,7 +34,8 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 			if err := os.WriteFile(path, raw, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return node.Restore(t.Context(), next.config("n1"), path)
+			_, err := node.Restore(t.Context(), next.config("n1"), path)
+			return err
 		}
 		whole := backup.Bytes()
 		flipped := bytes.Clone(whole)
@@ -86,7 +87,7 @@ func TestARestoreThatIsStoppedLeavesNoDataSim(t *testing.T) {
 		c := next.config("n1")
 		stopped := 0
 		for ; ; stopped++ {
-			err := node.Restore(&endsLater{t.Context(), stopped}, c, path)
+			_, err := node.Restore(&endsLater{t.Context(), stopped}, c, path)
 			if err == nil {
 				break
 			}
@@ -105,6 +106,46 @@ func TestARestoreThatIsStoppedLeavesNoDataSim(t *testing.T) {
 		next.disks["n1"] = storage.Disk
 		next.start("n1")
 		next.settle(1)
+	})
+}
+
+// A restore makes an empty directory that others may read private, as the first start of a node does. If it
+// cannot make the log, it leaves nothing that the next restore would refuse.
+func TestARestoreIntoAnEmptyDirectorySim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		old := newSimCluster(t, 1)
+		next := newEmptyCluster(t)
+		path := filepath.Join(next.dir, "backup")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(old.leader().Operator().Backup(t.Context(), file), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		c := next.config("n1")
+		raft := filepath.Join(c.Node.DataDir, "raft")
+		if err := errors.Join(os.MkdirAll(c.Node.DataDir, 0o700), os.Chmod(c.Node.DataDir, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		wrong := c
+		wrong.Raft.LogStore = "tape"
+		for range 2 {
+			if _, err := node.Restore(t.Context(), wrong, path); err == nil {
+				t.Error("it made a log on tape")
+			}
+			if info, err := os.Stat(c.Node.DataDir); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("the directory is %v, %v", info.Mode(), err)
+			}
+			if err := os.Mkdir(raft, 0o700); err != nil {
+				t.Errorf("the log's directory stays: %v", err)
+			}
+		}
+		done, err := node.Restore(t.Context(), c, path)
+		if err != nil || done.ClusterID != old.leader().Group().ClusterID() || done.NewCluster == "" || done.Index == 0 || done.Time == 0 {
+			t.Errorf("restored %+v: %v", done, err)
+		}
 	})
 }
 
@@ -130,7 +171,7 @@ func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 		if err := os.WriteFile(path, backup.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := node.Restore(t.Context(), next.config("n1"), path); err != nil {
+		if _, err := node.Restore(t.Context(), next.config("n1"), path); err != nil {
 			t.Fatal(err)
 		}
 		next.disks["n1"] = storage.Disk

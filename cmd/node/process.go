@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/config"
+	"dormouse/node"
 )
 
 // process is the daemon's environment, so that tests can replace the operating system.
@@ -23,7 +24,7 @@ type process struct {
 	// run runs one node until ctx ends, then stops it in order.
 	run func(ctx context.Context, c config.Config) error
 	// restore founds a new cluster in c's data directory from a backup.
-	restore func(ctx context.Context, c config.Config, backup string) error
+	restore func(ctx context.Context, c config.Config, backup string) (node.Restored, error)
 }
 
 // stopGrace is how far an orderly stop may exceed its deadline before the process exits.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"dormouse/config"
+	"dormouse/node"
 )
 
 // system simulates the operating system.
@@ -39,7 +41,7 @@ func newSystem() *system {
 			s.ran = append(s.ran, c)
 			return nil
 		},
-		restore: func(context.Context, config.Config, string) error { return nil },
+		restore: func(context.Context, config.Config, string) (node.Restored, error) { return node.Restored{}, nil },
 	}
 	return s
 }
@@ -139,15 +141,21 @@ func TestVersionIsPrinted(t *testing.T) {
 func TestRestoreHandsOverTheBackupAndTheSettings(t *testing.T) {
 	s := newSystem()
 	var got string
-	s.restore = func(_ context.Context, c config.Config, backup string) error {
+	s.restore = func(_ context.Context, c config.Config, backup string) (node.Restored, error) {
 		got = c.Node.ID + " " + c.Node.DataDir + " " + backup
-		return nil
+		return node.Restored{ClusterID: "old", Backup: backup, Index: 7, NewCluster: "new"}, nil
 	}
-	if code := s.main(t.Context(), []string{"restore", "--backup", "b", "--data-dir", "d", "--node-id", "n9"}); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, s.errs.String())
+	args := []string{"restore", "--backup", "b", "--data-dir", "d", "--node-id", "n9"}
+	if code := s.main(t.Context(), args); code != exitOK || !strings.Contains(s.out.String(), "old ") || !strings.Contains(s.out.String(), " new") {
+		t.Fatalf("exit code %d: %s%s", code, &s.out, &s.errs)
 	}
 	if got != "n9 d b" {
 		t.Fatalf("restored %q", got)
+	}
+	s.out.Reset()
+	var done node.Restored
+	if code := s.main(t.Context(), append(args, "-o", "json")); code != exitOK || json.Unmarshal(s.out.Bytes(), &done) != nil || done.NewCluster != "new" || done.Index != 7 {
+		t.Fatalf("exit code %d, the document is %s%s", code, &s.out, &s.errs)
 	}
 }
 
@@ -173,17 +181,17 @@ func TestAnInterruptedCommandFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	archive := []string{"--from", "s3://backups", "--blob-program", program, "--any-signer"}
-	node := []string{"--node-id", "n1", "--data-dir", t.TempDir()}
+	self := []string{"--node-id", "n1", "--data-dir", t.TempDir()}
 	for _, args := range [][]string{
 		append([]string{"verify"}, archive...),
 		append([]string{"restore", "--dry-run"}, archive...),
-		append(append([]string{"restore"}, archive...), node...),
-		append([]string{"restore", "--backup", "b"}, node...),
+		append(append([]string{"restore"}, archive...), self...),
+		append([]string{"restore", "--backup", "b"}, self...),
 	} {
 		s := newSystem()
-		s.restore = func(ctx context.Context, _ config.Config, _ string) error {
+		s.restore = func(ctx context.Context, _ config.Config, _ string) (node.Restored, error) {
 			<-ctx.Done()
-			return ctx.Err()
+			return node.Restored{}, ctx.Err()
 		}
 		s.signals <- syscall.SIGTERM
 		if code := s.main(t.Context(), args); code != 143 || s.out.Len() > 0 || !strings.Contains(s.errs.String(), "interrupted (terminated): ") {

@@ -74,14 +74,9 @@ func (p process) restoreCommand(file *string) *cobra.Command {
 				return &usageError{fmt.Errorf("restore: an ephemeral node has no data directory to restore into: omit --ephemeral")}
 			}
 			if archive.URL != "" {
-				return p.restorePoint(cmd.Context(), c, point, output)
+				return p.restoreInto(cmd.Context(), c, archive.URL, output, func(ctx context.Context) (node.Restored, error) { return node.RestorePoint(ctx, c, point) })
 			}
-			restore := func(ctx context.Context) error { return p.restore(ctx, c, backup) }
-			if err := p.until(cmd.Context(), c.Node.StopTimeout, restore); err != nil {
-				return fmt.Errorf("restore %s: %w", backup, err)
-			}
-			p.tell("restored %s into %s: start the node with the same settings", backup, c.Node.DataDir)
-			return nil
+			return p.restoreInto(cmd.Context(), c, backup, output, func(ctx context.Context) (node.Restored, error) { return p.restore(ctx, c, backup) })
 		},
 	}
 	command.Flags().StringVar(&backup, "backup", "", "file that dormctl backup wrote")
@@ -93,17 +88,17 @@ func (p process) restoreCommand(file *string) *cobra.Command {
 	return command
 }
 
-// restorePoint restores a point in time into c's data directory.
-func (p process) restorePoint(ctx context.Context, c config.Config, point node.Point, output string) error {
+// restoreInto restores a backup, or a point in time, into c's data directory.
+func (p process) restoreInto(ctx context.Context, c config.Config, from, output string, restore func(context.Context) (node.Restored, error)) error {
 	var done node.Restored
 	err := p.until(ctx, c.Node.StopTimeout, func(ctx context.Context) (err error) {
-		done, err = node.RestorePoint(ctx, c, point)
+		done, err = restore(ctx)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("restore %s: %w", point.Archive.URL, err)
+		return fmt.Errorf("restore %s: %w", from, err)
 	}
-	p.tell("restored %s into %s: start the node with the same settings", point.Archive.URL, c.Node.DataDir)
+	p.tell("restored %s into %s: start the node with the same settings", from, c.Node.DataDir)
 	return p.showRestored(done, output)
 }
 
@@ -159,7 +154,7 @@ func (p process) showRestored(done node.Restored, output string) error {
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "CLUSTER\tBACKUP\tSEGMENTS\tENTRIES\tINDEX\tTIME\tSTATE HASH\tNEW CLUSTER") // Flush returns the error
-	_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%.16s\t%s\n", done.ClusterID, done.Backup, done.Segments, done.Entries, done.Index, done.When(), done.StateHash, dash(done.NewCluster))
+	_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%.16s\t%s\n", done.ClusterID, done.Backup, done.Segments, done.Entries, done.Index, done.When(), dash(done.StateHash), dash(done.NewCluster))
 	return w.Flush()
 }
 
