@@ -26,9 +26,9 @@ type repeats struct {
 func newRepeats() *repeats { return &repeats{now: time.Now, counts: map[string]int{}} }
 
 // exclude reports whether a warning or an error was logged too often. Messages are constants, so
-// their number is small.
+// their number is small. The log of slow calls has a bound of its own, which counts what it leaves out.
 func (r *repeats) exclude(level hclog.Level, message string, _ ...any) bool {
-	if level < hclog.Warn {
+	if level < hclog.Warn || message == slowMessage {
 		return false
 	}
 	r.mu.Lock()

@@ -23,6 +23,9 @@ const (
 	slowBurst     = 50
 )
 
+// slowMessage is the message of a line of the log.
+const slowMessage = "slow call"
+
 // slowKept is how many slow calls a node keeps in memory for operators.
 const slowKept = 128
 
@@ -111,7 +114,7 @@ func (l *slowLog) write(ctx context.Context, slow document.SlowCall, took time.D
 	if dropped := l.dropped.Swap(0); dropped > 0 {
 		fields = append(fields, "not_logged_before", dropped)
 	}
-	l.logger.Warn("slow call", fields...)
+	l.logger.Warn(slowMessage, fields...)
 }
 
 // slowFields returns the fields of a line, without those that are empty.
