@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/cluster/keys"
@@ -53,7 +53,7 @@ func openSecrets(o Options, logger hclog.Logger) (*secrets, error) {
 	}
 	err = keys.WriteFile(filepath.Join(c.Node.DataDir, hostKeyFile), s.ring.Current().Host().Encode()+"\n")
 	if c.Issued(c.HTTP.Listen()) || c.Issued(c.GRPC) || c.Redis.Addr != "" && c.Issued(c.RedisListen()) {
-		err = errors.Join(err, os.WriteFile(filepath.Join(c.Node.DataDir, authorityFile), s.authority.PEM(), 0o600))
+		err = errors.Join(err, renameio.WriteFile(filepath.Join(c.Node.DataDir, authorityFile), s.authority.PEM(), 0o600))
 	}
 	return s, fault("write the data directory", err, codeDisk)
 }

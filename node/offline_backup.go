@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"dormouse/internal/durable"
 )
 
 // BackupOffline writes a backup of the data directory of a node that does not run to the file out. It
@@ -30,5 +32,8 @@ func BackupOffline(ctx context.Context, dir, out string) (Survivor, error) {
 	if err := o.machine.WriteBackup(contextWriter{ctx, file}); err != nil {
 		return Survivor{}, fault("write the backup", err, codeFailed)
 	}
-	return o.Survivor, fault("write the backup", file.CloseAtomicallyReplace(), codeFailed)
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return Survivor{}, fault("write the backup", err, codeFailed)
+	}
+	return o.Survivor, fault("write the backup", durable.SyncDir(filepath.Dir(out)), codeFailed)
 }

@@ -46,6 +46,17 @@ func TestEndpointsComeFromTheEnvironmentUnlessAFlagNamesThem(t *testing.T) {
 	}
 }
 
+// A policy that is changed is read from the newest state: an old one would be written back.
+func TestAPolicyIsNotChangedFromAnOldState(t *testing.T) {
+	c := newConsole()
+	c.run("", "scopes", "put", "acme", "--keys-max", "1", "--stale")
+	c.run("", "scopes", "default", "--keys-max", "1", "--stale")
+	c.run("", "scopes", "default", "--stale")
+	if got := strings.Join(c.dialled, "|"); strings.Count(got, "fixed=false") != 2 || !strings.HasSuffix(got, "fixed=true") {
+		t.Errorf("dialled %s", got)
+	}
+}
+
 func TestAConnectionThatCannotBeMadeIsAFailure(t *testing.T) {
 	c := newConsole()
 	c.dialling = errors.New("65 endpoints, at most 64")

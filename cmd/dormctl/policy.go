@@ -89,13 +89,14 @@ func scopesSet(a *kit.App) *cobra.Command {
 	var useDefault bool
 	cmd := &cobra.Command{
 		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set the policy of a scope: retention and limits", Args: cli.Exactly("SCOPE"),
-		Long: "put changes the settings that flags name, and keeps the others. It creates the scope if it does not exist.\n" +
+		Long: "put changes the settings that flags name, and keeps the others: it reads the policy, and writes it whole, so one\n" +
+			"that somebody else sets at the same moment may be lost. It creates the scope if it does not exist.\n" +
 			"A scope without a policy of its own has the default policy: see dormctl scopes default.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := policy.valid(); err != nil {
 				return err
 			}
-			a.Scope = args[0]
+			a.Scope, a.Stale = args[0], false // an old policy must not be written back
 			if useDefault && policy.any(cmd.Flags()) {
 				return cli.Usagef("--use-default removes the scope's own policy: leave out the other flags")
 			}
@@ -145,6 +146,9 @@ func scopesDefault(a *kit.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := policy.valid(); err != nil {
 				return err
+			}
+			if policy.any(cmd.Flags()) {
+				a.Stale = false // an old policy must not be written back
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})

@@ -22,6 +22,7 @@ import (
 	"dormouse/cluster/keys"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
+	"dormouse/internal/durable"
 )
 
 // The files of a directory of certificates.
@@ -225,17 +226,17 @@ func absent(dir string, names ...string) error {
 	return nil
 }
 
-// create writes a new file. It fails if the file exists.
+// create writes a new file, durably. It fails if the file exists.
 func create(path string, raw []byte, mode fs.FileMode) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // the user names it
 	if err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
 	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return nil
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // printFiles says what was made.

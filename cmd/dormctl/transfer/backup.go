@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
+	"dormouse/internal/durable"
 )
 
 func backupCommand(a *kit.App) *cobra.Command {
@@ -33,6 +35,14 @@ The other commands are about the backups that the leader takes by schedule.`,
 	return command
 }
 
+// finish gives a file that was written its name. After that a power cut does not lose it.
+func finish(file *renameio.PendingFile, path string) error {
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
+}
+
 func backup(ctx context.Context, a *kit.App, s kit.Store, path string) (err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
@@ -46,7 +56,7 @@ func backup(ctx context.Context, a *kit.App, s kit.Store, path string) (err erro
 	if err := s.Backup(ctx, file); err != nil {
 		return err
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := finish(file, path); err != nil {
 		return fmt.Errorf("finish the backup: %w", err)
 	}
 	info, err := os.Stat(path)

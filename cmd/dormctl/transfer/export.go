@@ -72,7 +72,7 @@ func exportFile(ctx context.Context, a *kit.App, s kit.Store, path string) (err 
 	if err != nil {
 		return incomplete(ctx, err)
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := finish(file, path); err != nil {
 		return fmt.Errorf("finish the export: %w", err)
 	}
 	return printScope(a, summary, summary.Header.Scope)
