@@ -233,6 +233,7 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"a share below zero", sources{args: []string{"--dev"}, yaml: "tracing:\n  sample: -0.1\n"}, "use a share from 0 to 1"},
 		{"a share that is no number", sources{args: []string{"--dev"}, yaml: "tracing:\n  sample: .nan\n"}, "use a share from 0 to 1"},
 		{"a collector without a scheme", sources{args: []string{"--dev"}, yaml: "tracing:\n  endpoint: collector:4318\n"}, "use the http or https URL of a collector"},
+		{"headers in the clear", sources{args: []string{"--dev"}, yaml: "tracing:\n  endpoint: http://10.0.0.9:4318\n  headers_file: /dev/null\n"}, "tracing.endpoint \"http://10.0.0.9:4318\" is reached without TLS"},
 		{"headers that are not there", sources{args: []string{"--dev"}, yaml: "tracing:\n  headers_file: /none\n"}, "tracing.headers_file"},
 		{"a timing that is not there", sources{yaml: ok + "cluster:\n  timing: fast\n"}, "use one of lan, wan"},
 		{"a lease that is too short", sources{yaml: ok + "placement:\n  lease: 499ms\n"}, "placement.lease is 499ms: use 500ms to 10m0s with the timing lan"},

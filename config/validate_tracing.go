@@ -20,6 +20,8 @@ func (c Config) validateTracing(v *checks) {
 		u, err := url.Parse(t.Endpoint)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			v.add("tracing.endpoint is %q: use the http or https URL of a collector, such as http://127.0.0.1:4318", t.Endpoint)
+		} else if t.HeadersFile != "" { // it may hold the key of an account
+			checkURL(v, "tracing.headers_file is set, and tracing.endpoint", t.Endpoint, c.Node.Insecure)
 		}
 	}
 	checkFile(v, "tracing.headers_file", t.HeadersFile)

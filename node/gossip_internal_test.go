@@ -2,6 +2,8 @@ package node
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,5 +20,22 @@ func TestANodeWarnsOfAnotherTiming(t *testing.T) {
 		if got := strings.Contains(out.String(), "other=n2") && strings.Contains(out.String(), "cluster.timing"); got != warns {
 			t.Errorf("timing %q: it warned %t: %s", timing, got, &out)
 		}
+	}
+}
+
+// A key that others may read is refused, as that of the cluster is.
+func TestAGossipKeyIsReadableByItsOwnerOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gossip.key")
+	if err := os.WriteFile(path, []byte("MDEyMzQ1Njc4OWFiY2RlZg==\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if key, err := gossipKey(path); err != nil || string(key) != "0123456789abcdef" {
+		t.Errorf("the key is %q: %v", key, err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gossipKey(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key that all may read: %v", err)
 	}
 }

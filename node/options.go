@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -106,11 +105,11 @@ func newLogger(c config.Config, to io.Writer) hclog.Logger {
 
 // gossipKey reads a key that encrypts gossip.
 func gossipKey(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := keys.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("load the gossip key: %w", err)
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
 		return nil, fmt.Errorf("the gossip key in %s is not base64: %w", path, err)
 	}
