@@ -123,6 +123,12 @@ defmodule Dormouse.ClientTest do
       assert System.monotonic_time(:millisecond) - began >= 60
     end
 
+    test "a node that names no time to wait is not asked again without a pause" do
+      {client, got} = scripted([problem("overloaded", 429, %{retry_after_ms: 0})], timeout_ms: 300)
+      assert {:error, %Refused{code: "overloaded"}} = Checkpoints.put(client, "k", %{state: %{}})
+      assert length(got.()) < 10
+    end
+
     test "an answer without a problem document has a code all the same" do
       {client, _got} = scripted([{502, "text/html", [], "<html>"}], timeout_ms: 300)
       assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
@@ -229,13 +235,13 @@ defmodule Dormouse.ClientTest do
       end
 
       change = {:stream, ~s(id: 1\nevent: change\ndata: {"index":1,"kind":"value","key":"k"}\n\n)}
-      {client, _got} = scripted(List.duplicate(refused.(%{}), 4) ++ [refused.(%{retry_after_ms: 75}), change])
+      {client, _got} = scripted(List.duplicate(refused.(%{}), 4) ++ [refused.(%{retry_after_ms: 500}), change])
       watcher = Task.async(fn -> receive(do: (:go -> client |> Dormouse.changes() |> Enum.take(2))) end)
       :erlang.trace_pattern({Process, :sleep, 1}, true, [])
       :erlang.trace(watcher.pid, true, [:call])
       send(watcher.pid, :go)
       assert [_one, _two] = Task.await(watcher)
-      assert [0, 0, third, fourth, 75, 0] = sleeps(watcher.pid)
+      assert [0, 0, third, fourth, 500, 0] = sleeps(watcher.pid)
       assert third > 0 and fourth > 0
     end
   end

@@ -121,9 +121,9 @@ export class Transport {
     if (this.endpoints[this.at] === endpoint) this.at = (this.at + 1) % this.endpoints.length
   }
 
-  /** Returns the wait in ms after the failed attempt with this number, from 0: as long as a refusal says, or none while there are nodes to try. */
+  /** Returns the wait in ms after the failed attempt with this number, from 0: none while there are nodes to try, but at least as long as a refusal says. */
   pause(attempt: number, refused?: RefusedError): number {
-    return refused?.problem.retry_after_ms ?? (attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
+    return Math.max(refused?.problem.retry_after_ms ?? 0, attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
   }
 
   get endpoint(): string {

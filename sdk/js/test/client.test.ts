@@ -103,6 +103,13 @@ test('an overloaded node is asked again after the time that it names', async () 
   assert(performance.now() - began >= 55)
 })
 
+test('a node that names no time to wait is not asked again without a pause', async () => {
+  const { client, got } = scripted([problem('overloaded', 429, { retry_after_ms: 0 })])
+  const outcome = await settle(client.checkpoints.put('k', { state: {} }))
+  assert(outcome.outcome === 'refused' && outcome.error.code === 'overloaded')
+  assert(got.length < 10, String(got.length))
+})
+
 test('ids are percent-encoded, and scope, fence, token and cluster are sent', async () => {
   const cluster = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201, { 'Dormouse-Cluster': 'c1' })
   const { client, got } = scripted([cluster, cluster], { token: () => Promise.resolve('secret'), scope: 'ä' })

@@ -20,6 +20,7 @@ from .http import Http, NotSentError, Response, StandardHttp, Stream
 from .operations import IDEMPOTENT, READS
 from .problems import TRANSIENT, UNDECIDED, inconclusive, problem_of
 from .text import LoneSurrogates, encode, well_formed
+from .wait import pause, sleep
 
 # What a header may have.
 _HEADER = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
@@ -183,7 +184,7 @@ class Transport:
             attempt += 1
             wait = pause(failure, attempt, len(self.endpoints))
             more = time.monotonic() + wait < deadline and (repeatable or ambiguous is None)
-            if not more or _wait(options.get("cancelled"), wait):
+            if not more or sleep(options.get("cancelled"), wait):
                 raise _ended(write, ambiguous, failure, key)
 
     def _attempt(self, request: Request, endpoint: str, key: str | None, body: bytes | None, deadline: float, fresh: bool) -> Answer:
@@ -265,27 +266,6 @@ class Transport:
 def _header(text: str) -> str:
     """Returns text as http.client sends it as UTF-8: a byte a character."""
     return text.encode().decode("latin-1")
-
-
-def pause(failure: Exception | None, attempt: int, endpoints: int) -> float:
-    """Returns the wait in seconds after so many failed attempts: as long as a refusal says, or none while there are nodes to try."""
-    if isinstance(failure, RefusedError) and failure.problem.get("retry_after_ms") is not None:
-        return float(failure.problem["retry_after_ms"]) / 1000
-    return 0 if attempt < endpoints else backoff(attempt - 1)
-
-
-def backoff(attempt: int) -> float:
-    """Returns the wait in seconds before an attempt, counted from 0: doubled each time, with jitter."""
-    most: float = min(1.0, 0.025 * 2 ** min(attempt, 6))
-    return most / 2 + random.random() * most / 2
-
-
-def _wait(cancelled: threading.Event | None, pause: float) -> bool:
-    """Waits, and reports whether the call was cancelled."""
-    if cancelled is not None:
-        return cancelled.wait(pause)
-    time.sleep(pause)
-    return False
 
 
 def _ended(write: bool, ambiguous: Exception | None, failure: Exception, key: str | None) -> Exception:

@@ -12,7 +12,8 @@ from typing import Generic, TypeVar
 
 from .errors import RefusedError
 from .http import Stream
-from .transport import Request, Transport, pause
+from .transport import Request, Transport
+from .wait import pause
 
 T = TypeVar("T")
 

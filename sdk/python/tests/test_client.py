@@ -97,6 +97,13 @@ class Outcomes(unittest.TestCase):
         client.checkpoints.put("k", {"state": {}})
         self.assertGreaterEqual(time.monotonic() - began, 0.06)
 
+    def test_a_node_that_names_no_time_to_wait_is_not_asked_again_without_a_pause(self) -> None:
+        client, got = scripted(problem("overloaded", 429, retry_after_ms=0), timeout_ms=300)
+        outcome = settle(client.checkpoints.put, "k", {"state": {}})
+        assert isinstance(outcome, Refused)
+        self.assertEqual(outcome.error.code, "overloaded")
+        self.assertLess(len(got), 10)
+
     def test_an_answer_without_a_problem_document_has_a_code_all_the_same(self):
         client, _ = scripted(lambda got: Response(502, {}, b"<html>"), timeout_ms=300)
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)

@@ -109,7 +109,7 @@ class Connections(unittest.TestCase):
             Node.together = threading.Barrier(1)
             for connection in Node.connections.values():
                 connection.shutdown(socket.SHUT_RDWR)
-            with mock.patch("dormouse.transport._wait", return_value=False) as wait:
+            with mock.patch("dormouse.transport.sleep", return_value=False) as wait:
                 client.checkpoints.get("k")
             self.assertLessEqual(wait.call_count, 1)
 

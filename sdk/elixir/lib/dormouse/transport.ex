@@ -129,10 +129,11 @@ defmodule Dormouse.Transport do
 
   defp unknown(call, detail), do: {:error, %Unknown{idempotency_key: call.key, detail: detail, cause: call.ambiguous}}
 
-  @doc "Returns the wait in ms after so many failed attempts: as long as a refusal says, or none while there are nodes to try."
-  def pause(%Refused{problem: %{"retry_after_ms" => ms}}, _attempt, _endpoints) when is_integer(ms), do: ms
-  def pause(_failure, attempt, endpoints) when attempt < endpoints, do: 0
-  def pause(_failure, attempt, _endpoints), do: backoff(attempt - 1)
+  @doc "Returns the wait in ms after so many failed attempts: none while there are nodes to try, but at least as long as a refusal says."
+  def pause(failure, attempt, endpoints), do: max(named(failure), if(attempt < endpoints, do: 0, else: backoff(attempt - 1)))
+
+  defp named(%Refused{problem: %{"retry_after_ms" => ms}}) when is_integer(ms), do: ms
+  defp named(_failure), do: 0
 
   @doc "Returns the wait in ms before an attempt, counted from 0: doubled each time, with jitter."
   def backoff(attempt) do
