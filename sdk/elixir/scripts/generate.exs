@@ -5,6 +5,7 @@ root = Path.expand("..", __DIR__)
 
 calls =
   for {path, item} <- document["paths"], {method, operation} <- item do
+    tags = operation["tags"] || []
     names = for %{"name" => name} <- operation["parameters"] || [], do: name
 
     kind =
@@ -14,12 +15,10 @@ calls =
         true -> :once
       end
 
-    {kind, "#{String.upcase(method)} #{path}"}
+    {kind, "#{String.upcase(method)} #{path}", kind == :idempotent and ("instances" in tags or "pods" in tags)}
   end
 
-listed = fn kind ->
-  for({^kind, call} <- calls, do: call) |> Enum.sort() |> Enum.map_join("", &"               #{inspect(&1)},\n") |> String.trim_trailing(",\n")
-end
+listed = fn calls -> calls |> Enum.sort() |> Enum.map_join("", &"               #{inspect(&1)},\n") |> String.trim_trailing(",\n") end
 
 text = """
 defmodule Dormouse.Operations do
@@ -27,15 +26,22 @@ defmodule Dormouse.Operations do
   # Generated from the OpenAPI document by scripts/generate.exs.
 
   @idempotent MapSet.new([
-#{listed.(:idempotent)}
+#{listed.(for {:idempotent, call, _on_instance} <- calls, do: call)}
+             ])
+
+  @on_instances MapSet.new([
+#{listed.(for {_kind, call, true} <- calls, do: call)}
              ])
 
   @reads MapSet.new([
-#{listed.(:read)}
+#{listed.(for {:read, call, _on_instance} <- calls, do: call)}
              ])
 
   @doc "Reports whether the call takes an Idempotency-Key: it may be sent again."
   def idempotent?(call), do: MapSet.member?(@idempotent, call)
+
+  @doc "Reports whether the call is an idempotent one on an instance or a pod. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one."
+  def on_instance?(call), do: MapSet.member?(@on_instances, call)
 
   @doc "Reports whether the call changes nothing."
   def read?(call), do: MapSet.member?(@reads, call)

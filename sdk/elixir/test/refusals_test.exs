@@ -1,6 +1,6 @@
 defmodule Dormouse.RefusalsTest do
   use ExUnit.Case, async: true
-  import Dormouse.Test.Node, only: [answer: 1, answer: 2, scripted: 1, scripted: 2]
+  import Dormouse.Test.Node, only: [answer: 1, answer: 2, problem: 2, scripted: 1, scripted: 2]
   alias Dormouse.{Checkpoints, Refused, Test, Unknown, Values}
 
   @stamp %{key: "k", revision: 1}
@@ -25,6 +25,23 @@ defmodule Dormouse.RefusalsTest do
     {client, _got} = scripted([{503, "text/html", [], "<html>"}], timeout_ms: 300)
     assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
     assert {:error, %Refused{code: "unavailable"}} = Checkpoints.get(client, "k")
+  end
+
+  test "a refusal of a call on an instance or a pod says nothing of an earlier attempt" do
+    {instance, pod} = {"/v1/managers/{manager}/instances/{key}", "/v1/pods/{manager}/{key}"}
+    request = [params: [manager: "m", key: "k", timer: "t"], body: %{}]
+
+    for {method, path} <- [{"POST", instance <> "/signals"}, {"PATCH", instance <> "/cron"}, {"POST", pod <> "/mutate"}, {"POST", pod <> "/fork"}],
+        {code, status} <- [{"not_found", 404}, {"thaw_failed", 409}] do
+      {client, got} = scripted([:lost, problem(code, status)])
+      assert {:error, %Unknown{idempotency_key: key}} = Dormouse.call(client, method, path, request)
+      assert key == Enum.at(got.(), 1).headers["idempotency-key"]
+      {client, _got} = scripted([problem(code, status)])
+      assert {:error, %Refused{code: ^code}} = Dormouse.call(client, method, path, request)
+    end
+
+    {client, _got} = scripted([:lost, problem("fenced", 409)])
+    assert {:error, %Refused{code: "fenced"}} = Dormouse.call(client, "DELETE", instance <> "/timers/{timer}", request)
   end
 
   test "a token is asked for at each attempt; without it, nothing is sent" do

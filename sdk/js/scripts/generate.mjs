@@ -8,10 +8,13 @@ document.info.version = 'dev'
 
 const idempotent = []
 const reads = []
+const onInstances = []
 for (const [path, item] of Object.entries(document.paths)) {
   for (const [method, operation] of Object.entries(item)) {
     const name = `${method.toUpperCase()} ${path}`
     const takes = (parameter) => operation.parameters?.some((p) => p.name === parameter)
+    const ofInstance = operation.tags?.some((tag) => tag === 'instances' || tag === 'pods')
+    if (takes('Idempotency-Key') && ofInstance) onInstances.push(name)
     if (takes('Idempotency-Key')) idempotent.push(name)
     else if (method === 'get' || takes('min_index')) reads.push(name)
   }
@@ -20,6 +23,7 @@ const list = (name, doc, all) => `/** ${doc} */\nexport const ${name}: ReadonlyS
 const head = '// Generated from the OpenAPI document by scripts/generate.mjs.\n\n'
 const files = {
   'src/operations.ts': head + list('idempotent', 'The calls that take an Idempotency-Key: they may be sent again.', idempotent) + '\n' +
+    list('onInstances', 'The idempotent calls on instances and pods. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one.', onInstances) + '\n' +
     list('reads', 'The calls that change nothing.', reads),
   'src/schema.ts': head + astToString(await openapiTS(document, { alphabetize: true })),
 }

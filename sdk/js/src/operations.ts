@@ -67,6 +67,14 @@ export const idempotent: ReadonlySet<string> = new Set([
   'PUT /v1/values/{key}',
 ])
 
+/** The idempotent calls on instances and pods. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one. */
+export const onInstances: ReadonlySet<string> = new Set([
+  'PATCH /v1/managers/{manager}/instances/{key}/cron',
+  'POST /v1/managers/{manager}/instances/{key}/signals',
+  'POST /v1/pods/{manager}/{key}/fork',
+  'POST /v1/pods/{manager}/{key}/mutate',
+])
+
 /** The calls that change nothing. */
 export const reads: ReadonlySet<string> = new Set([
   'GET /livez',

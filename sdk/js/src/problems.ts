@@ -1,4 +1,5 @@
 import type { Problem, RefusedError } from './errors.js'
+import { onInstances } from './operations.js'
 
 /** Codes after which another attempt may succeed. The refused attempt was not applied. */
 export const transient = new Set(['overloaded', 'unavailable', 'not_owner'])
@@ -12,9 +13,9 @@ const inconclusive = new Set(['read_only', 'unauthenticated', 'forbidden', 'quot
 /** The type of the problem of an answer that is not of a node. */
 const foreign = 'about:blank'
 
-/** Reports whether a refusal says nothing of earlier attempts: by its code, or because it is a proxy's or this client's. */
-export function isInconclusive({ code, status, problem }: RefusedError): boolean {
-  return !transient.has(code) && (inconclusive.has(code) || status === 0 || problem.type === foreign)
+/** Reports whether a refusal of a call says nothing of earlier attempts: by the call or its code, or because it is a proxy's or this client's. */
+export function isInconclusive(call: string, { code, status, problem }: RefusedError): boolean {
+  return !transient.has(code) && (onInstances.has(call) || inconclusive.has(code) || status === 0 || problem.type === foreign)
 }
 
 /** Returns the problem of an answer. An answer of a proxy may have none: with 5xx it does not say whether a node had the call. */

@@ -146,7 +146,7 @@ export class Transport {
       if (refused) {
         if (refused.code === 'unknown') ambiguous ??= refused
         else if (write && undecided.has(refused.code)) throw new UnknownError(`the node says ${refused.message}`, key, ambiguous ?? refused)
-        else if (ambiguous !== undefined && write && isInconclusive(refused)) {
+        else if (ambiguous !== undefined && write && isInconclusive(name, refused)) {
           throw new UnknownError(`an earlier attempt may have been applied, a later one was refused: ${refused.message}`, key, ambiguous)
         } else if (!transient.has(refused.code)) throw refused
       } else if (write && !isUnsent(lost)) ambiguous ??= lost

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { Client, settle } from '../src/index.js'
-import { json, lost, scripted, type Reply } from './kit.js'
+import { json, lost, problem, scripted, type Reply } from './kit.js'
 
 const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
 const proxy = (status: number): Reply => () => new Response('<html>', { status })
@@ -36,6 +36,25 @@ test('a token that cannot be read is a refusal, or leaves the outcome unknown', 
   assert(outcome.outcome === 'refused' && outcome.error.code === 'unauthenticated')
   await assert.rejects(client.changes().next(), { code: 'unauthenticated' })
   assert.equal(got.length, 1)
+})
+
+const onInstances = [
+  ['POST', '/v1/managers/{manager}/instances/{key}/signals'], ['PATCH', '/v1/managers/{manager}/instances/{key}/cron'],
+  ['POST', '/v1/pods/{manager}/{key}/mutate'], ['POST', '/v1/pods/{manager}/{key}/fork'],
+] as const
+
+test('a refusal of a call on an instance or a pod says nothing of an earlier attempt', async () => {
+  for (const [method, path] of onInstances) {
+    const request = { method, path, params: { manager: 'm', key: 'k' }, body: {} }
+    for (const refused of [problem('not_found', 404), problem('thaw_failed', 409)]) {
+      const { client, got } = scripted([lost, refused])
+      const outcome = await settle(client.call(request))
+      assert(outcome.outcome === 'unknown' && outcome.error.idempotencyKey === got[1]!.headers.get('idempotency-key'), path)
+      assert.equal((await settle(scripted([refused]).client.call(request))).outcome, 'refused', path)
+    }
+  }
+  const timer = { method: 'DELETE', path: '/v1/managers/{manager}/instances/{key}/timers/{timer}', params: { manager: 'm', key: 'k', timer: 't' } } as const
+  assert.equal((await settle(scripted([lost, problem('fenced', 409)]).client.call(timer))).outcome, 'refused')
 })
 
 test('a client that is logged does not show its token', () => {

@@ -69,6 +69,16 @@ IDEMPOTENT: frozenset[str] = frozenset(
     }
 )
 
+#: The idempotent calls on instances and pods. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one.
+ON_INSTANCES: frozenset[str] = frozenset(
+    {
+        "PATCH /v1/managers/{manager}/instances/{key}/cron",
+        "POST /v1/managers/{manager}/instances/{key}/signals",
+        "POST /v1/pods/{manager}/{key}/fork",
+        "POST /v1/pods/{manager}/{key}/mutate",
+    }
+)
+
 #: The calls that change nothing.
 READS: frozenset[str] = frozenset(
     {

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import RefusedError
+from .operations import ON_INSTANCES
 
 # Codes after which another attempt may succeed. The refused attempt was not applied.
 TRANSIENT = frozenset({"overloaded", "unavailable", "not_owner"})
@@ -21,11 +22,11 @@ _INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "quota_e
 _FOREIGN = "about:blank"
 
 
-def inconclusive(refused: RefusedError) -> bool:
-    """Reports whether a refusal says nothing of earlier attempts: by its code, or because it is a proxy's or this client's."""
+def inconclusive(call: str, refused: RefusedError) -> bool:
+    """Reports whether a refusal of a call says nothing of earlier attempts: by the call or its code, or because it is a proxy's or this client's."""
     if refused.code in TRANSIENT:
         return False
-    return refused.code in _INCONCLUSIVE or refused.status == 0 or refused.problem.get("type") == _FOREIGN
+    return call in ON_INSTANCES or refused.code in _INCONCLUSIVE or refused.status == 0 or refused.problem.get("type") == _FOREIGN
 
 
 def problem_of(status: int, body: bytes) -> Mapping[str, Any]:

@@ -172,7 +172,7 @@ class Transport:
                     ambiguous = ambiguous or refused
                 elif write and refused.code in UNDECIDED:
                     raise UnknownError(f"the node says {refused}", key) from (ambiguous or refused)
-                elif ambiguous is not None and write and inconclusive(refused):
+                elif ambiguous is not None and write and inconclusive(name, refused):
                     raise UnknownError("a later attempt was refused, an earlier one may have been applied", key) from ambiguous
                 elif refused.code not in TRANSIENT:
                     raise

@@ -6,10 +6,12 @@ import sys
 
 here = pathlib.Path(__file__).resolve().parent.parent
 document = json.loads((here / "../../server/rest/testdata/openapi.json").read_text())
-idempotent, reads = [], []
+idempotent, on_instances, reads = [], [], []
 for path, item in document["paths"].items():
     for method, operation in item.items():
         names = {parameter["name"] for parameter in operation.get("parameters", []) if "name" in parameter}
+        if "Idempotency-Key" in names and {"instances", "pods"} & set(operation.get("tags", [])):
+            on_instances.append(f"{method.upper()} {path}")
         if "Idempotency-Key" in names:
             idempotent.append(f"{method.upper()} {path}")
         elif method == "get" or "min_index" in names:
@@ -23,6 +25,14 @@ def listed(name: str, doc: str, calls: list[str]) -> str:
 
 text = '"""Generated from the OpenAPI document by scripts/generate.py."""\n\n'
 text += listed("IDEMPOTENT", "The calls that take an Idempotency-Key: they may be sent again.", idempotent) + "\n"
+text += (
+    listed(
+        "ON_INSTANCES",
+        "The idempotent calls on instances and pods. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one.",
+        on_instances,
+    )
+    + "\n"
+)
 text += listed("READS", "The calls that change nothing.", reads)
 file = here / "dormouse/operations.py"
 if "--check" in sys.argv:

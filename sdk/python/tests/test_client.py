@@ -56,6 +56,20 @@ class Outcomes(unittest.TestCase):
         self.assertEqual((caught.exception.code, caught.exception.problem["revision"]), ("revision_mismatch", 7))
         self.assertEqual(len(got), 2)
 
+    def test_a_refusal_of_a_call_on_an_instance_or_a_pod_says_nothing_of_an_earlier_attempt(self) -> None:
+        instance, pod = "/v1/managers/{manager}/instances/{key}", "/v1/pods/{manager}/{key}"
+        params = {"manager": "m", "key": "k", "timer": "t"}
+        for method, path in (("POST", instance + "/signals"), ("PATCH", instance + "/cron"), ("POST", pod + "/mutate"), ("POST", pod + "/fork")):
+            for refused in (problem("not_found", 404), problem("thaw_failed", 409)):
+                client, got = scripted(lost, refused)
+                outcome = settle(client.call, method, path, params=params, body={})
+                assert isinstance(outcome, Unknown), path
+                self.assertEqual(outcome.error.idempotency_key, got[1].headers["Idempotency-Key"])
+                client, _ = scripted(refused)
+                self.assertIsInstance(settle(client.call, method, path, params=params, body={}), Refused, path)
+        client, _ = scripted(lost, problem("fenced", 409))
+        self.assertIsInstance(settle(client.call, "DELETE", instance + "/timers/{timer}", params=params), Refused)
+
     def test_a_call_without_a_key_is_not_sent_again_after_a_lost_answer(self):
         client, got = scripted(lost)
         with self.assertRaises(UnknownError):

@@ -68,6 +68,13 @@ defmodule Dormouse.Operations do
                 "PUT /v1/values/{key}"
               ])
 
+  @on_instances MapSet.new([
+                  "PATCH /v1/managers/{manager}/instances/{key}/cron",
+                  "POST /v1/managers/{manager}/instances/{key}/signals",
+                  "POST /v1/pods/{manager}/{key}/fork",
+                  "POST /v1/pods/{manager}/{key}/mutate"
+                ])
+
   @reads MapSet.new([
            "GET /livez",
            "GET /metrics",
@@ -144,6 +151,9 @@ defmodule Dormouse.Operations do
 
   @doc "Reports whether the call takes an Idempotency-Key: it may be sent again."
   def idempotent?(call), do: MapSet.member?(@idempotent, call)
+
+  @doc "Reports whether the call is an idempotent one on an instance or a pod. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one."
+  def on_instance?(call), do: MapSet.member?(@on_instances, call)
 
   @doc "Reports whether the call changes nothing."
   def read?(call), do: MapSet.member?(@reads, call)

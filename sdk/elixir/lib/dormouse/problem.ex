@@ -2,13 +2,16 @@ defmodule Dormouse.Problem do
   @moduledoc false
   # What the problem of an answer says about the outcome of a call.
 
-  alias Dormouse.{JSON, Refused}
+  alias Dormouse.{JSON, Operations, Refused}
 
   # Codes of nodes that are about this attempt only: an earlier one may have been applied.
   @inconclusive ~w(overloaded unavailable not_owner read_only unauthenticated forbidden quota_exceeded corrupt)
 
   # The type of the problem of an answer that is not of a node.
   @foreign "about:blank"
+
+  @doc "Reports whether a refusal of a call says nothing of earlier attempts: by the call, or by itself."
+  def inconclusive?(call, refused), do: Operations.on_instance?(call) or inconclusive?(refused)
 
   @doc "Reports whether a refusal says nothing of earlier attempts: by its code, or because it is a proxy's or this client's."
   def inconclusive?(%Refused{code: code, status: status, problem: problem}), do: code in @inconclusive or status == 0 or problem["type"] == @foreign

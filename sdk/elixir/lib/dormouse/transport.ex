@@ -28,6 +28,7 @@ defmodule Dormouse.Transport do
 
       attempts(%{
         client: client,
+        name: name,
         method: method,
         target: target,
         body: body,
@@ -92,7 +93,7 @@ defmodule Dormouse.Transport do
           call.write and code in @undecided ->
             unknown(%{call | ambiguous: call.ambiguous || refused}, "the node says #{Exception.message(refused)}")
 
-          call.ambiguous != nil and call.write and Problem.inconclusive?(refused) ->
+          call.ambiguous != nil and call.write and Problem.inconclusive?(call.name, refused) ->
             unknown(call, "a later attempt was refused, an earlier one may have been applied")
 
           true ->
