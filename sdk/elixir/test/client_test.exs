@@ -1,7 +1,7 @@
 defmodule Dormouse.ClientTest do
   use ExUnit.Case, async: true
   import Dormouse.Test.Node, only: [answer: 1, answer: 2, answer: 3, problem: 2, problem: 3, scripted: 1, scripted: 2]
-  alias Dormouse.{Checkpoints, Claims, Fence, Hold, Refused, Sessions, Test, Threads, Unknown}
+  alias Dormouse.{Checkpoints, Claims, Fence, Hold, Refused, Test, Threads, Unknown}
 
   @stamp %{key: "k", revision: 1}
 
@@ -318,16 +318,6 @@ defmodule Dormouse.ClientTest do
       ref = Process.monitor(renewal)
       assert Hold.stop(hold) == :ok
       assert_receive {:DOWN, ^ref, :process, ^renewal, :killed}
-    end
-
-    test "a turn is kept" do
-      {client, got} = scripted([answer(%{})])
-      assert {:ok, hold} = Sessions.keep(client, "s", %{"lease" => %{"lease_id" => "l", "owner_id" => "w", "epoch" => 4}}, 1500)
-      assert hold.fence == %Fence{claim: "session:s", epoch: 4}
-      until(fn -> got.() != [] end)
-      assert Hold.stop(hold) == :ok
-      assert hd(got.()).target == "/v1/sessions/s/renew"
-      assert {:error, %Refused{}} = Sessions.keep(client, "s", %{})
     end
   end
 

@@ -1,6 +1,6 @@
 import { ClaimHold } from './claim.js'
 import { refusal, RefusedError } from './errors.js'
-import { Hold } from './hold.js'
+import { Hold, ttlOf } from './hold.js'
 import { Transport, type Answer, type CallOptions, type Fence, type Options, type Query, type Request } from './transport.js'
 import type {
   Changed, Checkpoint, Claim, Committed, Draft, Entry, Found, Memory, Op, PageQuery, Precondition, Read, Review, Schemas, Session, Turned, Value,
@@ -165,8 +165,8 @@ export class Client {
     renew: (id: string, body: Schemas['RenewSessionBody'], options: CallOptions = {}) => this.turned(id, 'renew', body, options),
     cancel: (id: string, body: Schemas['CancelSessionBody'] = {}, options: CallOptions = {}) => this.turned(id, 'cancel', body, options),
     delete: (id: string, options: CallOptions & { ifRevision?: number } = {}) => this.remove('/v1/sessions/{id}', { id }, options),
-    /** Renews the lease of a turn until the hold is stopped. */
-    keep: (id: string, turned: Turned, ttlMs = 30_000) => this.keep(id, turned, ttlMs),
+    /** Renews the lease of a turn, at once and until the hold is stopped. If the ttl is absent, it is that of the claim: give it for a turn that was renewed before. */
+    keep: (id: string, turned: Turned, ttlMs?: number) => this.keep(id, turned, ttlMs),
   }
 
   readonly reviews = {
@@ -209,11 +209,15 @@ export class Client {
     }
   }
 
-  private keep(id: string, turned: Turned, ttlMs: number): Hold {
-    const { lease } = turned
+  private async keep(id: string, { lease }: Turned, given?: number): Promise<Hold> {
     if (!lease) throw refusal('invalid', `the turn of session ${id} has no lease: it is queued`)
+    const ttlMs = given ?? ttlOf(lease)
     const body = { lease_id: lease.lease_id, owner_id: lease.owner_id, ttl_ms: ttlMs }
-    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, renew: (signal) => this.sessions.renew(id, body, { signal, timeoutMs: ttlMs }) }, performance.now())
+    const renew = (signal?: AbortSignal): Promise<Turned> => this.sessions.renew(id, body, { signal, timeoutMs: ttlMs })
+    // How old the lease is, only the cluster knows: it is held since its renewal was sent.
+    const since = performance.now()
+    await renew()
+    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, renew }, since)
   }
 
   private turned(id: string, verb: string, body: unknown, options: CallOptions): Promise<Turned> {

@@ -1,11 +1,17 @@
 import { LostError, RefusedError } from './errors.js'
 import type { Fence } from './transport.js'
+import type { Schemas } from './types.js'
 
 /** How a hold renews itself. */
 export interface Renewal {
   ttlMs: number
   /** Renews for the whole ttl. It throws a RefusedError if the hold is lost. */
   renew: (signal: AbortSignal) => Promise<unknown>
+}
+
+/** Returns the ttl in ms with which a lease was claimed, or 30,000 if it does not say. */
+export function ttlOf({ acquired_at: since, expires_at: until }: Schemas['Lease']): number {
+  return until > since ? until - since : 30_000
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Turned } from '../src/index.js'
 import { json, lost, problem, scripted, stream } from './kit.js'
 
 const taken = json({ name: 'c', holder: 'h', epoch: 7 })
@@ -33,4 +34,35 @@ test('a clock that is set back does not make a hold or a call last longer', { ti
   if (!hold.signal.aborted) await new Promise((resolve) => { hold.signal.addEventListener('abort', resolve) })
   await assert.rejects(client.checkpoints.get('k'), { code: 'unavailable' })
   assert(got.length > 1)
+})
+
+const turn = (lease: object): Turned => ({ lease: { lease_id: 'l', owner_id: 'w', epoch: 4, ...lease } }) as Turned
+
+test('a turn is kept: its lease is renewed at once, with the ttl of its claim', async () => {
+  for (const [lease, given, ttl] of [[{ acquired_at: 1000, expires_at: 6000 }, undefined, 5000], [{}, undefined, 30_000], [{ acquired_at: 1000, expires_at: 6000 }, 7000, 7000]] as const) {
+    const { client, got } = scripted([json({})])
+    const hold = await client.sessions.keep('s', turn(lease), given)
+    hold.stop()
+    assert.deepEqual(hold.fence, { claim: 'session:s', epoch: 4 })
+    assert.deepEqual(got.map((each) => [each.url.pathname, JSON.parse(each.body)]), [['/v1/sessions/s/renew', { lease_id: 'l', owner_id: 'w', ttl_ms: ttl }]])
+  }
+})
+
+test('a turn that is no longer held, or queued, is not kept', async () => {
+  const { client } = scripted([problem('fenced', 409)])
+  await assert.rejects(client.sessions.keep('s', turn({})), { code: 'fenced' })
+  await assert.rejects(client.sessions.keep('s', {} as Turned), /queued/)
+})
+
+test('a turn is held since its renewal was sent', { timeout: 10_000 }, async (t) => {
+  const now = performance.now.bind(performance)
+  let later = 0
+  t.mock.method(performance, 'now', () => now() + later)
+  const { client } = scripted([(got) => {
+    later = 60_000
+    return json({})(got)
+  }])
+  const { signal } = await client.sessions.keep('s', turn({ acquired_at: 1000, expires_at: 61_000 }))
+  if (!signal.aborted) await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+  assert.match(String(signal.reason), /in time/)
 })

@@ -112,17 +112,30 @@ class Sessions(Part):
     def delete(self, id: str, *, if_revision: int | None = None, **options: Unpack[CallOptions]) -> None:
         self._delete("/v1/sessions/{id}", {"id": id}, {"if_revision": if_revision}, options)
 
-    def keep(self, id: str, turned: Json, ttl_ms: int = _TTL_MS) -> Hold:
-        """Renews the lease of a turn until the hold is stopped."""
+    def keep(self, id: str, turned: Json, ttl_ms: int | None = None) -> Hold:
+        """Renews the lease of a turn, at once and until the hold is stopped.
+
+        If the ttl is absent, it is that of the claim: give it for a turn that was renewed before.
+        """
         lease = turned.get("lease")
         if not lease:
             raise refusal("invalid", f"the turn of session {id} has no lease: it is queued")
-        body = {"lease_id": lease["lease_id"], "owner_id": lease["owner_id"], "ttl_ms": ttl_ms}
+        ttl = _ttl_of(lease) if ttl_ms is None else ttl_ms
+        body = {"lease_id": lease["lease_id"], "owner_id": lease["owner_id"], "ttl_ms": ttl}
 
         def renew(stopped: threading.Event) -> object:
-            return self.renew(id, body, timeout_ms=ttl_ms, cancelled=stopped)
+            return self.renew(id, body, timeout_ms=ttl, cancelled=stopped)
 
-        return Hold(Fence(f"session:{id}", lease["epoch"]), ttl_ms, renew, time.monotonic())
+        # How old the lease is, only the cluster knows: it is held since its renewal was sent.
+        since = time.monotonic()
+        renew(threading.Event())
+        return Hold(Fence(f"session:{id}", lease["epoch"]), ttl, renew, since)
 
     def _turned(self, id: str, verb: str, body: Json, options: CallOptions) -> Json:
         return self._json("POST", f"/v1/sessions/{{id}}/{verb}", params={"id": id}, body=body, **options)
+
+
+def _ttl_of(lease: Json) -> int:
+    """Returns the ttl in ms with which a lease was claimed, or 30,000 if it does not say."""
+    since, until = lease.get("acquired_at", 0), lease.get("expires_at", 0)
+    return int(until - since) if until > since else _TTL_MS

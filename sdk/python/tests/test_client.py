@@ -276,15 +276,3 @@ class Holds(unittest.TestCase):
         self.assertEqual(keys[0], "mine")
         self.assertNotIn("mine", keys[1:])
         self.assertEqual(len(set(keys)), len(keys))
-
-    def test_a_turn_is_kept(self):
-        client, got = scripted(answer({}))
-        hold = client.sessions.keep("s", {"lease": {"lease_id": "l", "owner_id": "w", "epoch": 4}}, ttl_ms=1500)
-        self.assertEqual(hold.fence, Fence("session:s", 4))
-        while not got:
-            time.sleep(0.01)
-        hold.release()
-        self.assertFalse(hold.lost.is_set())
-        self.assertEqual(got[0].path, "/v1/sessions/s/renew")
-        with self.assertRaisesRegex(RefusedError, "queued"):
-            client.sessions.keep("s", {})

@@ -16,17 +16,30 @@ defmodule Dormouse.Sessions do
   def cancel(client, id, body \\ %{}, options \\ []), do: turned(client, id, "cancel", body, options)
   def delete(client, id, query \\ [], options \\ []), do: Dormouse.json(client, "DELETE", "/v1/sessions/{id}", [params: [id: id], query: query] ++ options)
 
-  @doc "Renews the lease of a turn until the hold is stopped."
-  @spec keep(Dormouse.t(), String.t(), map(), pos_integer()) :: Dormouse.result(Hold.t())
-  def keep(client, id, turned, ttl_ms \\ 30_000)
+  @doc """
+  Renews the lease of a turn, at once and until the hold is stopped.
 
-  def keep(client, id, %{"lease" => %{"lease_id" => lease, "owner_id" => owner, "epoch" => epoch}}, ttl_ms) do
-    body = %{lease_id: lease, owner_id: owner, ttl_ms: ttl_ms}
+  If the ttl is absent, it is that of the claim: give it for a turn that was renewed before.
+  """
+  @spec keep(Dormouse.t(), String.t(), map(), pos_integer() | nil) :: Dormouse.result(Hold.t())
+  def keep(client, id, turned, ttl_ms \\ nil)
+
+  def keep(client, id, %{"lease" => %{"lease_id" => lease_id, "owner_id" => owner, "epoch" => epoch} = lease}, ttl_ms) do
+    ttl_ms = ttl_ms || ttl_of(lease)
+    body = %{lease_id: lease_id, owner_id: owner, ttl_ms: ttl_ms}
     renew = fn -> renew(client, id, body, timeout_ms: ttl_ms) end
-    Hold.start(%Fence{claim: "session:" <> id, epoch: epoch}, ttl_ms, HTTP.now(), renew, fn -> {:ok, nil} end)
+    # How old the lease is, only the cluster knows: it is held since its renewal was sent.
+    since = HTTP.now()
+
+    with {:ok, _turned} <- renew.(),
+         do: Hold.start(%Fence{claim: "session:" <> id, epoch: epoch}, ttl_ms, since, renew, fn -> {:ok, nil} end)
   end
 
   def keep(_client, id, _turned, _ttl_ms), do: {:error, Refused.new("invalid", "the turn of session #{id} has no lease: it is queued")}
+
+  # Returns the ttl in ms with which a lease was claimed, or 30,000 if it does not say.
+  defp ttl_of(%{"acquired_at" => since, "expires_at" => until}) when is_integer(since) and is_integer(until) and until > since, do: until - since
+  defp ttl_of(_lease), do: 30_000
 
   defp turned(client, id, verb, body, options), do: Dormouse.json(client, "POST", "/v1/sessions/{id}/" <> verb, [params: [id: id], body: body] ++ options)
 end
