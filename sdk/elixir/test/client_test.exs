@@ -228,6 +228,14 @@ defmodule Dormouse.ClientTest do
       assert_received 1
     end
 
+    test "a watch of a claim passes on each holder once, also if the claim was renewed meanwhile" do
+      held = fn epoch, until -> ~s(event: claim\ndata: {"name":"c","holder":"w","epoch":#{epoch},"ttl_ms":1000,"expires_at":#{until}}\n\n) end
+      free = ~s(event: claim\ndata: {"name":"c"}\n\n)
+      streams = [held.(3, 1), held.(3, 2) <> free, free <> held.(4, 3), held.(4, 4) <> held.(5, 5)]
+      {client, _got} = scripted(Enum.map(streams, &{:stream, &1}))
+      assert client |> Claims.watch("c") |> Enum.take(4) |> Enum.map(& &1["expires_at"]) == [1, nil, 3, 5]
+    end
+
     test "a watch waits before it asks again a node that opens its stream and refuses then" do
       refused = fn more ->
         {:ok, problem} = Dormouse.JSON.encode(Map.merge(%{code: "overloaded", detail: "d", status: 429}, more))

@@ -40,15 +40,18 @@ export async function* watchThread(follow: Follow, id: string, options: ThreadOp
   }
 }
 
-/** Passes on the holders of a claim, the current one first. */
+/** Passes on the holders of a claim, the current one first. A renewal brings no event. */
 export async function* watchClaim(follow: Follow, name: string, options: CallOptions): AsyncGenerator<Claim, void, undefined> {
   const request: Request = { ...options, method: 'GET', path: '/v1/claims/{name}/watch', params: { name } }
-  let before = ''
+  let before: number | undefined
   for await (const event of follow(request)) {
+    if (event.event !== 'claim') continue
+    const claim = JSON.parse(event.data) as Claim
+    const epoch = claim.holder ? (claim.epoch ?? 0) : 0
     // A stream begins with the current holder, also after a lost connection.
-    if (event.event !== 'claim' || event.data === before) continue
-    before = event.data
-    yield JSON.parse(event.data) as Claim
+    if (epoch === before) continue
+    before = epoch
+    yield claim
   }
 }
 

@@ -217,6 +217,17 @@ test('a watch continues after the last entry at another node, and passes on each
   assert.deepEqual(got.slice(1).map((each) => each.headers.get('last-event-id')), [null, '1', '1', '2'])
 })
 
+test('a watch of a claim passes on each holder once, also if the claim was renewed meanwhile', async () => {
+  const claim = (members: object): string => `event: claim\ndata: ${JSON.stringify({ name: 'c', ...members })}\n\n`
+  const held = (epoch: number, until: number): object => ({ holder: 'w', epoch, ttl_ms: 1000, expires_at: until })
+  const { client } = scripted([
+    stream(claim(held(3, 1))), stream(claim(held(3, 2)) + claim({})), stream(claim({}) + claim(held(4, 3))), stream(claim(held(4, 4)) + claim(held(5, 5))),
+  ])
+  const seen: unknown[] = []
+  for await (const each of client.claims.watch('c')) if (seen.push(each.expires_at) === 4) break
+  assert.deepEqual(seen, [1, undefined, 3, 5])
+})
+
 test('a watch waits before it asks again a node that opens its stream and refuses then', async (t) => {
   const waits: number[] = []
   const later = globalThis.setTimeout

@@ -32,16 +32,20 @@ class Claims(Part):
         return self._json("GET", "/v1/claims/{name}", params={"name": name}, **options)
 
     def watch(self, name: str, **options: Unpack[CallOptions]) -> Watch[Json]:
-        """Passes on the holders of a claim, beginning with the current one."""
-        before = ""
+        """Passes on the holders of a claim, beginning with the current one. A renewal brings no event."""
+        before: int | None = None
 
         def decode(event: Event) -> Json | None:
             nonlocal before
-            # A stream begins with the current holder, also after a lost connection.
-            if event.event != "claim" or event.data == before:
+            if event.event != "claim":
                 return None
-            before = event.data
-            return cast("Json", json.loads(event.data))
+            claim = cast("Json", json.loads(event.data))
+            epoch = claim.get("epoch", 0) if claim.get("holder") else 0
+            # A stream begins with the current holder, also after a lost connection.
+            if epoch == before:
+                return None
+            before = epoch
+            return claim
 
         return Watch(self._client.transport, self._client.request("GET", "/v1/claims/{name}/watch", {"name": name}, options=options), decode)
 

@@ -53,6 +53,15 @@ class Watches(unittest.TestCase):
                 seqs.append(each["seq"])
         self.assertEqual(seqs, [0, 1])
 
+    def test_a_watch_of_a_claim_passes_on_each_holder_once_also_if_the_claim_was_renewed_meanwhile(self) -> None:
+        def held(epoch: int, until: int) -> str:
+            return f'event: claim\ndata: {{"name":"c","holder":"w","epoch":{epoch},"ttl_ms":1000,"expires_at":{until}}}\n\n'
+
+        free = 'event: claim\ndata: {"name":"c"}\n\n'
+        client, _ = scripted(stream(held(3, 1)), stream(held(3, 2) + free), stream(free + held(4, 3)), stream(held(4, 4) + held(5, 5)))
+        with client.claims.watch("c") as watch:
+            self.assertEqual([next(watch).get("expires_at") for _ in range(4)], [1, None, 3, 5])
+
     def test_a_watch_waits_before_it_asks_again_a_node_that_opens_its_stream_and_refuses_then(self) -> None:
         class Waits(threading.Event):
             def __init__(self) -> None:

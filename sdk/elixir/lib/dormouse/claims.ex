@@ -21,13 +21,18 @@ defmodule Dormouse.Claims do
 
   defp post(client, path, name, body, options), do: Dormouse.json(client, "POST", path, [params: [name: name], body: Map.new(body)] ++ options)
 
-  @doc "Returns a stream of the holders of a claim, beginning with the current one."
+  @doc "Returns a stream of the holders of a claim, beginning with the current one. A renewal brings no event."
   def watch(client, name, options \\ []) do
-    Watch.stream(Dormouse.client(client), "/v1/claims/{name}/watch", [params: [name: name]] ++ options, "", "", fn
-      # A stream begins with the current holder, also after a lost connection.
-      %{event: "claim", data: data} = event, before when data != before -> {[Dormouse.decoded(event)], data}
+    Watch.stream(Dormouse.client(client), "/v1/claims/{name}/watch", [params: [name: name]] ++ options, "", nil, fn
+      %{event: "claim"} = event, before -> event |> Dormouse.decoded() |> unless_passed_on(before)
       _event, before -> {[], before}
     end)
+  end
+
+  # A stream begins with the current holder, also after a lost connection.
+  defp unless_passed_on(claim, before) do
+    epoch = if claim["holder"] in [nil, ""], do: 0, else: claim["epoch"] || 0
+    {if(epoch == before, do: [], else: [claim]), epoch}
   end
 
   @doc """
