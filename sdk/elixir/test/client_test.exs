@@ -109,6 +109,23 @@ defmodule Dormouse.ClientTest do
       assert length(got.()) == 1
     end
 
+    test "a token without a hash is created without a key, and once" do
+      body = %{principal: "ci", grants: []}
+      {client, got} = scripted([answer(%{id: "tok_1", secret: "s"}, 201)])
+      assert {:ok, _answer} = Dormouse.call(client, "POST", "/v1/tokens", body: body)
+      assert {:ok, _answer} = Dormouse.call(client, "POST", "/v1/tokens", body: body, idempotency_key: "mine")
+      assert Enum.map(got.(), & &1.headers["idempotency-key"]) == [nil, "mine"]
+      {client, got} = scripted([:lost])
+      assert {:error, %Unknown{idempotency_key: nil}} = Dormouse.call(client, "POST", "/v1/tokens", body: body)
+      assert length(got.()) == 1
+
+      for hash <- [%{hash: "ab"}, %{"hash" => "ab"}] do
+        {client, got} = scripted([:lost, answer(%{id: "tok_1"}, 201)])
+        assert {:ok, _answer} = Dormouse.call(client, "POST", "/v1/tokens", body: Map.merge(body, hash))
+        assert [%{headers: %{"idempotency-key" => key}}, %{headers: %{"idempotency-key" => key}}] = got.()
+      end
+    end
+
     test "a read is never unknown" do
       for reply <- [:lost, problem("unknown", 504)] do
         {client, _got} = scripted([reply], timeout_ms: 300)

@@ -1,6 +1,7 @@
 import { RefusedError, UnknownError, refusal } from './errors.js'
 import { encode, wellFormed, type LoneSurrogates } from './json.js'
-import { idempotent, reads } from './operations.js'
+import { takesKey } from './keys.js'
+import { reads } from './operations.js'
 import { isInconclusive, problemOf, transient, undecided } from './problems.js'
 import { byFetch, byNode, isUnsent, type Incoming, type Send } from './send.js'
 import { Linked, backoff, sleep } from './wait.js'
@@ -133,8 +134,9 @@ export class Transport {
   private async send(request: Request): Promise<Received> {
     const name = `${request.method} ${request.path}`
     const write = !reads.has(name)
-    const repeatable = !write || idempotent.has(name)
-    const key = idempotent.has(name) ? (request.idempotencyKey ?? `${this.keys}${this.sent++}`) : undefined
+    const keyed = takesKey(name, request)
+    const repeatable = !write || keyed
+    const key = keyed ? (request.idempotencyKey ?? `${this.keys}${this.sent++}`) : undefined
     const body = this.encoded(request)
     const deadline = performance.now() + (request.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
     let ambiguous: unknown

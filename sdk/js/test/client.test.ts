@@ -67,6 +67,23 @@ test('a call without an idempotency key is not sent again after a lost answer', 
   assert.equal(got.length, 1)
 })
 
+test('a token without a hash is created without an idempotency key, and once', async () => {
+  const token = { method: 'POST', path: '/v1/tokens' } as const
+  const body = { principal: 'ci', grants: [] }
+  const made = scripted([json({ id: 'tok_1', secret: 's' }, 201)])
+  await made.client.call({ ...token, body })
+  await made.client.call({ ...token, body, idempotencyKey: 'mine' })
+  assert.deepEqual(made.got.map((each) => each.headers.get('idempotency-key')), [null, 'mine'])
+  const once = scripted([lost])
+  const outcome = await settle(once.client.call({ ...token, body }))
+  assert(outcome.outcome === 'unknown' && outcome.error.idempotencyKey === undefined)
+  assert.equal(once.got.length, 1)
+  const hashed = scripted([lost, json({ id: 'tok_1' }, 201)])
+  await hashed.client.call({ ...token, body: { ...body, hash: 'ab' } })
+  assert.deepEqual([hashed.got.length, new Set(hashed.got.map((each) => each.headers.get('idempotency-key'))).size], [2, 1])
+  assert(hashed.got[0]!.headers.get('idempotency-key'))
+})
+
 test('a read is never unknown', async () => {
   const { client } = scripted([lost])
   const outcome = await settle(client.checkpoints.get('k'))

@@ -8,7 +8,7 @@ const root = new URL('../../', import.meta.url)
 test('the package holds what it needs, and nothing else', () => {
   const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' })) as [{ files: { path: string }[] }]
   const paths = packed.files.map((file) => file.path).sort()
-  const modules = ['claim', 'client', 'errors', 'events', 'hold', 'index', 'json', 'operations', 'problems', 'schema', 'send', 'transport', 'types', 'wait', 'watch', 'watches']
+  const modules = ['claim', 'client', 'errors', 'events', 'hold', 'index', 'json', 'keys', 'operations', 'problems', 'schema', 'send', 'transport', 'types', 'wait', 'watch', 'watches']
   const want = ['README.md', 'package.json', ...modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`])].sort()
   assert.deepEqual(paths.filter((path) => path !== 'LICENSE'), want)
 })

@@ -17,7 +17,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import RefusedError, UnknownError, refusal
 from .http import Http, NotSentError, Response, StandardHttp, Stream
-from .operations import IDEMPOTENT, READS
+from .keys import takes_key
+from .operations import READS
 from .problems import TRANSIENT, UNDECIDED, inconclusive, problem_of
 from .text import LoneSurrogates, encode, well_formed
 from .wait import pause, sleep
@@ -156,8 +157,10 @@ class Transport:
     def _send(self, request: Request) -> Answer:
         name, options = request.name, request.options
         write = name not in READS
-        repeatable = not write or name in IDEMPOTENT
-        key = (options.get("idempotency_key") or secrets.token_hex(16)) if name in IDEMPOTENT else None
+        given = options.get("idempotency_key")
+        keyed = takes_key(name, request.body, given)
+        repeatable = not write or keyed
+        key = (given or secrets.token_hex(16)) if keyed else None
         body = self._encoded(request)
         deadline = time.monotonic() + options.get("timeout_ms", self._timeout_ms) / 1000
         ambiguous: Exception | None = None

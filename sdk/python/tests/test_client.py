@@ -76,6 +76,20 @@ class Outcomes(unittest.TestCase):
             client.call("POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
         self.assertEqual(len(got), 1)
 
+    def test_a_token_without_a_hash_is_created_without_a_key_and_once(self) -> None:
+        body: dict[str, object] = {"principal": "ci", "grants": []}
+        client, got = scripted(answer({"id": "tok_1", "secret": "s"}, 201))
+        client.call("POST", "/v1/tokens", body=body)
+        client.call("POST", "/v1/tokens", body=body, idempotency_key="mine")
+        self.assertEqual([each.headers.get("Idempotency-Key") for each in got], [None, "mine"])
+        client, got = scripted(lost)
+        outcome = settle(client.call, "POST", "/v1/tokens", body=body)
+        assert isinstance(outcome, Unknown)
+        self.assertEqual((outcome.error.idempotency_key, len(got)), (None, 1))
+        client, got = scripted(lost, answer({"id": "tok_1"}, 201))
+        client.call("POST", "/v1/tokens", body={**body, "hash": "ab"})
+        self.assertEqual((len(got), len({each.headers["Idempotency-Key"] for each in got})), (2, 1))
+
     def test_a_read_is_never_unknown(self):
         for reply in (lost, problem("unknown", 504)):
             client, _ = scripted(reply, timeout_ms=300)

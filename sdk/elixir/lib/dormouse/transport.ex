@@ -2,7 +2,7 @@ defmodule Dormouse.Transport do
   @moduledoc false
   # Sends calls to the nodes: fails over, and retries what is safe to retry.
 
-  alias Dormouse.{Answer, HTTP, JSON, Operations, Problem, Refused, Server, Unknown}
+  alias Dormouse.{Answer, HTTP, JSON, Keys, Operations, Problem, Refused, Server, Unknown}
 
   # Codes after which another attempt may succeed. The refused attempt was not applied.
   @transient ~w(overloaded unavailable not_owner)
@@ -22,10 +22,9 @@ defmodule Dormouse.Transport do
     with {:ok, target} <- target(method, path, options, policy),
          {:ok, body} <- encoded(options, policy),
          name = "#{method} #{path}",
-         key = if(Operations.idempotent?(name), do: options[:idempotency_key] || random()),
+         keyed = Keys.takes?(name, options[:body], options[:idempotency_key]),
+         key = if(keyed, do: options[:idempotency_key] || random()),
          {:ok, headers} <- headers(name, options, shared.settings, key, body, policy) do
-      repeatable = Operations.read?(name) or Operations.idempotent?(name)
-
       attempts(%{
         client: client,
         name: name,
@@ -35,7 +34,7 @@ defmodule Dormouse.Transport do
         headers: headers,
         key: key,
         write: not Operations.read?(name),
-        repeatable: repeatable,
+        repeatable: Operations.read?(name) or keyed,
         deadline: HTTP.now() + (options[:timeout_ms] || shared.settings[:timeout_ms] || @timeout_ms),
         attempt_ms: shared.settings[:attempt_ms] || @attempt_ms,
         tls: shared.settings[:tls] || [],
