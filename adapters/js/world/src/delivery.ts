@@ -1,19 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { RefusedError, type Client, type Op } from '@dormouse/client'
+import { RefusedError, type ClaimHold, type Client, type Op } from '@dormouse/client'
 import type { Keys } from './keys.js'
+import { afterAnswer, afterNoAnswer, retryMs, retryMsMax, type Outcome } from './outcome.js'
 import type { Owner } from './owner.js'
-import { again as wantedAgain, messageKey, post, type Message } from './queue.js'
+import { messageKey, post, type Message } from './queue.js'
 import { get, put, remove, scan } from './store.js'
-
-/** The wait in ms before a message is tried again: it doubles, up to a bound. */
-const retryMs = 500
-const retryMsMax = 30_000
 
 /** How long a message waits for a run that another process owns, in ms. */
 const ownedMs = 500
-
-/** How often a message is delivered before it is given up. The runtime gives up earlier. */
-export const deliveriesMax = 256
 
 /** How long a message that was given up is kept, in ms. */
 const deadMs = 7 * 24 * 3_600_000
@@ -28,6 +22,12 @@ export interface DeliveryOptions {
   /** How many messages are delivered at a time. */
   concurrency: number
   report: (error: unknown) => void
+}
+
+/** A message to look at again, and in how many ms. */
+interface Later {
+  message: Message
+  waitMs: number
 }
 
 /** Delivers messages to the HTTP handlers of this process, each at least once. */
@@ -117,7 +117,7 @@ export class Delivery {
   }
 
   /** Delivers a message once. It returns when to look at it again; undefined if it is done. */
-  private async handle(key: string, known: Message): Promise<{ message: Message; waitMs: number } | undefined> {
+  private async handle(key: string, known: Message): Promise<Later | undefined> {
     const hold = await this.owner.take(known.run)
     if (!hold) return await get(this.client, key) === undefined ? undefined : { message: known, waitMs: ownedMs }
     try {
@@ -125,45 +125,47 @@ export class Delivery {
       const message = await get<Message>(this.client, key)
       if (message === undefined) return undefined
       if (message.due > Date.now()) return { message, waitMs: message.due - Date.now() }
-      const after = await this.deliver(message, hold.fence, AbortSignal.any([hold.signal, this.stopped.signal]))
-      const delay = after && Math.max(0, after.due - Date.now())
-      try {
-        await this.client.commit(after ? [put(key, after)] : this.done(key, message), { fence: hold.fence })
-      } catch (error) {
-        // Another process owns the run now, and delivers the message again.
-        if (error instanceof RefusedError && error.code === 'fenced') return { message, waitMs: ownedMs }
-        throw error
-      }
-      return after && { message: after, waitMs: delay! }
+      return await this.deliver(key, message, hold)
     } finally {
       this.owner.release(known.run, hold)
     }
   }
 
-  /** Posts a message, and returns it as it is to be delivered next; undefined if it is done. */
-  private async deliver(message: Message, fence: { claim: string; epoch: number }, signal: AbortSignal): Promise<Message | undefined> {
-    const deliveries = message.deliveries + 1
-    const retryAt = (): number => Date.now() + Math.min(retryMsMax, retryMs * 2 ** Math.min(message.deliveries, 10)) * (0.5 + Math.random() / 2)
-    let answer
+  /** Posts a message and stores what comes after. It returns when to look at the message again; undefined if it ended. */
+  private async deliver(key: string, message: Message, hold: ClaimHold): Promise<Later | undefined> {
+    const outcome = await this.attempt(message, hold)
+    if (!outcome) return { message, waitMs: ownedMs }
     try {
-      answer = await post(this.options.baseUrl(), message, fence, signal)
+      await this.client.commit(this.changes(key, outcome), { fence: hold.fence })
     } catch (error) {
-      // No handler has counted it as an attempt.
-      if (!signal.aborted) this.options.report(new Error(`message ${message.id} was not delivered`, { cause: error }))
-      return { ...message, due: retryAt() }
+      // Another process owns the run now, and delivers the message again.
+      if (error instanceof RefusedError && error.code === 'fenced') return { message, waitMs: ownedMs }
+      throw error
     }
-    if (answer.ok) {
-      const seconds = wantedAgain(answer.text)
-      return seconds === undefined ? undefined : { ...message, deliveries, due: Date.now() + seconds * 1000 }
-    }
-    this.options.report(new Error(`message ${message.id} failed, delivery ${deliveries}: ${answer.text}`))
-    return deliveries < deliveriesMax ? { ...message, deliveries, due: retryAt() } : undefined
+    return outcome.kind === 'again' ? { message: outcome.message, waitMs: outcome.message.due - Date.now() } : undefined
   }
 
-  /** Returns the ops that end a message. One that was given up is kept for a while. */
-  private done(key: string, message: Message): Op[] {
-    if (message.deliveries + 1 < deliveriesMax) return [remove(key)]
-    return [remove(key), put(this.keys.dead(message.id), message, undefined, deadMs)]
+  /** Posts a message. It returns undefined if the claim was lost. */
+  private async attempt(message: Message, { fence, signal }: ClaimHold): Promise<Outcome | undefined> {
+    let answer
+    try {
+      answer = await post(this.options.baseUrl(), message, fence, AbortSignal.any([signal, this.stopped.signal]))
+    } catch (error) {
+      if (signal.aborted) return undefined
+      this.options.report(new Error(`message ${message.id} was not delivered`, { cause: error }))
+      return { kind: 'again', message: afterNoAnswer(message) }
+    }
+    if (!answer.ok) this.options.report(new Error(`message ${message.id} failed, delivery ${message.deliveries + 1}: ${answer.text}`))
+    return afterAnswer(message, answer)
+  }
+
+  /** Returns the ops that store an outcome. A message that was given up is kept for a while. */
+  private changes(key: string, outcome: Outcome): Op[] {
+    switch (outcome.kind) {
+      case 'done': return [remove(key)]
+      case 'again': return [put(key, outcome.message)]
+      case 'given up': return [remove(key), put(this.keys.dead(outcome.message.id), outcome.message, undefined, deadMs)]
+    }
   }
 
   /** Adds all messages, and returns the index from which the feed has what comes after. */

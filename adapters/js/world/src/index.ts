@@ -10,7 +10,7 @@ import { Owner } from './owner.js'
 import { createQueueHandler, queueOf } from './queue.js'
 import { streamsOf } from './streams.js'
 
-export { deliveriesMax } from './delivery.js'
+export { failuresMax } from './outcome.js'
 
 /** How a world stores and delivers. */
 export interface WorldOptions {

@@ -16,8 +16,12 @@ export interface Message {
   /** The payload, as encode made it. */
   payload: string
   headers?: Record<string, string>
-  /** How often it was delivered. */
+  /** How many deliveries a handler answered. */
   deliveries: number
+  /** How many answers since it was stored or deferred were failures. Messages of older builds do not have it: it counts as 0. */
+  failures?: number
+  /** How many attempts since the last answer got none. Messages of older builds do not have it: it counts as 0. */
+  unanswered?: number
   /** Unix ms: it is not delivered earlier. */
   due: number
 }
@@ -53,8 +57,14 @@ function route(baseUrl: string, queue: string): string {
   return createWorkflowUrl(createWorkflowBaseUrl(baseUrl), { type: kind === 'workflow' ? 'flow' : 'step' })
 }
 
+/** The answer of a handler. */
+export interface Answer {
+  ok: boolean
+  text: string
+}
+
 /** Posts a message to the handler of its queue. It throws if no handler answers. */
-export async function post(baseUrl: string, message: Message, fence: { claim: string; epoch: number }, signal: AbortSignal): Promise<{ ok: boolean; text: string }> {
+export async function post(baseUrl: string, message: Message, fence: { claim: string; epoch: number }, signal: AbortSignal): Promise<Answer> {
   const headers = {
     ...message.headers, 'content-type': 'application/json', [header.queue]: message.queue, [header.message]: message.id, [header.attempt]: String(message.deliveries + 1),
     [header.run]: message.run, [header.claim]: encodeURIComponent(fence.claim), [header.epoch]: String(fence.epoch),
