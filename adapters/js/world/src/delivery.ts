@@ -21,6 +21,8 @@ export interface DeliveryOptions {
   baseUrl: () => string
   /** How many messages are delivered at a time. */
   concurrency: number
+  /** How long close waits for the handlers that run, in ms. */
+  closeTimeoutMs: number
   report: (error: unknown) => void
 }
 
@@ -36,13 +38,17 @@ export class Delivery {
   private readonly keys: Keys
   private readonly owner: Owner
   private readonly options: DeliveryOptions
+  /** Aborted by close: nothing new begins. */
   private readonly stopped = new AbortController()
+  /** Aborted when close no longer waits for the handlers that run. */
+  private readonly ended = new AbortController()
   /** The messages that this process knows, each with its timer while it waits. */
   private readonly known = new Map<string, ReturnType<typeof setTimeout> | undefined>()
   /** The keys of known messages that were stored meanwhile: an id may come again once its message is done. */
   private readonly again = new Set<string>()
   private readonly underWay = new Set<Promise<void>>()
   private readonly ready: Message[] = []
+  private following: Promise<void> | undefined
   private started = false
 
   constructor(client: Client, keys: Keys, owner: Owner, options: DeliveryOptions) {
@@ -57,7 +63,8 @@ export class Delivery {
     if (this.started) return
     this.started = true
     try {
-      void this.keepFollowing(await this.scan())
+      const index = await this.scan()
+      this.following = this.keepFollowing(index)
     } catch (error) {
       this.started = false
       throw error
@@ -72,15 +79,21 @@ export class Delivery {
     else this.schedule(key, message, waitMs)
   }
 
-  /** Stops, and waits for the handlers that run. */
+  /** Stops, and waits for the handlers that run. After closeTimeoutMs it ends their requests. */
   async close(): Promise<void> {
     this.stopped.abort(new Error('the world is closed'))
     for (const timer of this.known.values()) clearTimeout(timer)
     this.known.clear()
-    await Promise.allSettled(this.underWay)
+    this.again.clear()
+    this.ready.length = 0
+    const timer = setTimeout(() => this.ended.abort(new Error('the world is closed')), this.options.closeTimeoutMs)
+    await Promise.allSettled([...this.underWay, this.following])
+    clearTimeout(timer)
   }
 
+  /** Delivers a message after a wait, unless this process stops. */
   private schedule(key: string, message: Message, waitMs: number): void {
+    if (this.stopped.signal.aborted) return
     this.known.set(key, setTimeout(() => {
       if (message.due > Date.now()) return this.schedule(key, message, message.due - Date.now())
       this.known.set(key, undefined)
@@ -91,6 +104,7 @@ export class Delivery {
 
   /** Forgets a message that is done, unless one with its key was stored since. */
   private async forget(key: string): Promise<void> {
+    if (this.stopped.signal.aborted) return
     const stored = this.again.delete(key) ? await get<Message>(this.client, key) : undefined
     this.known.delete(key)
     if (stored) this.add(stored)
@@ -98,7 +112,7 @@ export class Delivery {
   }
 
   private next(): void {
-    while (this.underWay.size < this.options.concurrency) {
+    while (!this.stopped.signal.aborted && this.underWay.size < this.options.concurrency) {
       const message = this.ready.shift()
       if (!message) return
       const key = messageKey(this.keys, message)
@@ -110,7 +124,7 @@ export class Delivery {
         },
       ).finally(() => {
         this.underWay.delete(work)
-        if (!this.stopped.signal.aborted) this.next()
+        this.next()
       })
       this.underWay.add(work)
     }
@@ -125,6 +139,7 @@ export class Delivery {
       const message = await get<Message>(this.client, key)
       if (message === undefined) return undefined
       if (message.due > Date.now()) return { message, waitMs: message.due - Date.now() }
+      if (this.stopped.signal.aborted) return { message, waitMs: 0 }
       return await this.deliver(key, message, hold)
     } finally {
       this.owner.release(known.run, hold)
@@ -145,11 +160,12 @@ export class Delivery {
     return outcome.kind === 'again' ? { message: outcome.message, waitMs: outcome.message.due - Date.now() } : undefined
   }
 
-  /** Posts a message. It returns undefined if the claim was lost. */
-  private async attempt(message: Message, { fence, signal }: ClaimHold): Promise<Outcome | undefined> {
+  /** Posts a message. It returns undefined if the request was ended: the claim was lost, or this process stops. */
+  private async attempt(message: Message, hold: ClaimHold): Promise<Outcome | undefined> {
+    const signal = AbortSignal.any([hold.signal, this.ended.signal])
     let answer
     try {
-      answer = await post(this.options.baseUrl(), message, fence, AbortSignal.any([signal, this.stopped.signal]))
+      answer = await post(this.options.baseUrl(), message, hold.fence, signal)
     } catch (error) {
       if (signal.aborted) return undefined
       this.options.report(new Error(`message ${message.id} was not delivered`, { cause: error }))
@@ -172,21 +188,22 @@ export class Delivery {
   private async scan(): Promise<number> {
     // The feed begins before the scan, so that no message is missed between them.
     const { index } = await this.client.read([{ read: 'list_values', prefix: this.keys.messages(), limit: 1 }])
-    for await (const { body } of scan<Message>(this.client, this.keys.messages())) this.add(body)
+    for await (const { body } of scan<Message>(this.client, this.keys.messages())) {
+      if (this.stopped.signal.aborted) break
+      this.add(body)
+    }
     return index + 1
   }
 
   /** Follows the feed from an index on. After an error it reads all messages again, until this process stops. */
   private async keepFollowing(index: number): Promise<void> {
     const { signal } = this.stopped
-    for (let from: number | undefined = index; ;) {
+    for (let from: number | undefined = index; !signal.aborted; from = undefined) {
       try {
         await this.follow(from ?? await this.scan())
       } catch (error) {
         if (!signal.aborted) this.options.report(error)
       }
-      if (signal.aborted) return
-      from = undefined
       await pause(retryMs, undefined, { signal }).catch(() => undefined)
     }
   }

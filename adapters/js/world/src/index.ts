@@ -26,6 +26,8 @@ export interface WorldOptions {
   ownerTtlMs?: number
   /** How many messages a process handles at a time; 100 if absent. */
   concurrency?: number
+  /** How long close waits for the handlers that run, in ms; 20,000 if absent. */
+  closeTimeoutMs?: number
   /** Told about errors that no caller sees; they go to console.error if absent. */
   report?: (error: unknown) => void
 }
@@ -56,6 +58,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const delivery = new Delivery(client, keys, owner, {
     baseUrl: () => options.baseUrl ?? baseUrlOfEnvironment(),
     concurrency: options.concurrency ?? 100,
+    closeTimeoutMs: options.closeTimeoutMs ?? 20_000,
     report: options.report ?? ((error) => console.error('[@dormouse/world]', error)),
   })
   return {

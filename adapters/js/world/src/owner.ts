@@ -34,6 +34,7 @@ export class Owner {
   private readonly holder: string
   private readonly ttlMs: number
   private readonly runs = new Map<string, Owned>()
+  private closed = false
 
   constructor(client: Client, keys: Keys, holder: string, ttlMs: number) {
     this.client = client
@@ -42,8 +43,9 @@ export class Owner {
     this.ttlMs = ttlMs
   }
 
-  /** Takes a run, or returns undefined if another process has it. Call release after. */
+  /** Takes a run, or returns undefined if another process has it. Call release after. It throws after close. */
   async take(run: string): Promise<ClaimHold | undefined> {
+    if (this.closed) throw new Error(`the world is closed: it does not take the run ${run}`)
     const owned = this.runs.get(run) ?? this.claim(run)
     clearTimeout(owned.linger)
     owned.users++
@@ -68,8 +70,9 @@ export class Owner {
     }, lingerMs)
   }
 
-  /** Releases all runs. */
+  /** Releases all runs, and takes no more. */
   async close(): Promise<void> {
+    this.closed = true
     const all = [...this.runs.values()]
     this.runs.clear()
     await Promise.all(all.map(async (owned) => {
