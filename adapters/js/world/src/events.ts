@@ -52,7 +52,8 @@ async function decide(client: Client, keys: Keys, run: string, data: EventReques
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error
       if (error.code === 'fenced') throw new WorkflowWorldError(`another process runs ${run} now: the event ${data.eventType} was not stored`, { cause: error })
-      if (!['conflict', 'revision_mismatch'].includes(error.code) || attempt === decisionsMax) throw error
+      // The code is deleted if a token that was read was deleted since.
+      if (!['conflict', 'revision_mismatch', 'deleted'].includes(error.code) || attempt === decisionsMax) throw error
     }
   }
 }

@@ -5,7 +5,7 @@ import { ulid } from 'ulid'
 import { decode, encode } from './codec.js'
 import { digest, type Keys } from './keys.js'
 import { runFenced } from './owner.js'
-import { bodyOf, put } from './store.js'
+import { bodyOf, put, unchanged } from './store.js'
 
 /** A message that is not done. */
 export interface Message {
@@ -42,7 +42,7 @@ export function queueOf(client: Client, keys: Keys, stored: (message: Message) =
     const id = MessageId.parse(`msg_${idempotencyKey === undefined ? ulid() : digest(JSON.stringify([queue, idempotencyKey])).slice(0, 40)}`)
     const message: Message = { id, queue, run: runOf(payload), payload: encode(payload), deliveries: 0, due: Date.now() + delaySeconds * 1000, ...(headers ? { headers } : {}) }
     try {
-      await client.commit([put(messageKey(keys, message), message, 0)])
+      await client.commit([put(messageKey(keys, message), message, unchanged(undefined))])
       stored(message)
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== 'revision_mismatch') throw error

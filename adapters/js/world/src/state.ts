@@ -3,7 +3,7 @@ import { isTerminalRunEventType, isTerminalWorkflowRunStatus, type CreateEventRe
 import { eventKind, eventOf } from './entities.js'
 import { nextEvent } from './ids.js'
 import type { Keys } from './keys.js'
-import { bodyOf, get, put, read, remove, scan, value, type Stored } from './store.js'
+import { bodyOf, get, put, read, remove, scan, unchanged, value, type Stored } from './store.js'
 
 /** A request to store an event. */
 export type EventRequest = CreateEventRequest | RunCreatedEventRequest
@@ -23,8 +23,8 @@ export interface State {
   hook: Hook | undefined
   /** Who has the token of a hook that is created. */
   token: Token | undefined
-  /** The revision of the token's value; 0 if there is none. */
-  tokenRevision: number
+  /** The token's value, also of a run that is over; undefined if there is none. */
+  storedToken: Stored<Token> | undefined
   /** Whether the attribute event was made before. */
   repeated: boolean
   /** What ends with a run. */
@@ -87,7 +87,7 @@ export async function stateFor(client: Client, keys: Keys, run: string, data: Ev
     wait: value<Wait>(found.wait)?.body,
     hook,
     token: token && !(await isOver(client, keys, token.body.run)) ? token.body : undefined,
-    tokenRevision: token?.revision ?? 0,
+    storedToken: token,
     repeated: found.repeated !== undefined,
     ends,
     held: await heldBy(client, keys, run, data.eventType === 'hook_disposed' && hook ? [hook] : ends.hooks),
@@ -147,7 +147,7 @@ export class Changes {
   private readonly keys: Keys
   private readonly run: string
   private readonly rev: number
-  private readonly tokenRevision: number
+  private readonly storedToken: Stored<Token> | undefined
   private last: string | undefined
   /** The time of the first event. */
   readonly now: Date
@@ -156,7 +156,7 @@ export class Changes {
     this.keys = keys
     this.run = run
     this.rev = state?.rev ?? 0
-    this.tokenRevision = state?.tokenRevision ?? 0
+    this.storedToken = state?.storedToken
     this.last = state?.last?.eventId
     this.now = nextEvent(this.last).at
   }
@@ -185,10 +185,10 @@ export class Changes {
     return wait
   }
 
-  /** Stores a hook. The token must be free. */
+  /** Stores a hook. The token must be as it was read. */
   setHook(hook: Hook): Hook {
     const owner = { run: this.run, hook: hook.hookId }
-    this.ops.push(put(this.keys.hooks(this.run) + hook.hookId, hook), put(this.keys.hookOwner(hook.hookId), owner), put(this.keys.token(hook.token), owner, this.tokenRevision))
+    this.ops.push(put(this.keys.hooks(this.run) + hook.hookId, hook), put(this.keys.hookOwner(hook.hookId), owner), put(this.keys.token(hook.token), owner, unchanged(this.storedToken)))
     return hook
   }
 

@@ -17,15 +17,23 @@ export interface Stored<T> {
   revision: number
 }
 
-/** Returns an op that stores a value; revision is the one that it replaces, 0 for none. */
-export const put = (key: string, body: unknown, revision?: number, ttlMs?: number): Op => ({
-  op: 'put_value', key, content_type: contentType, bytes: Buffer.from(encode(body)).toString('base64'),
-  ...(revision === undefined ? {} : { if_revision: revision }), ...(ttlMs === undefined ? {} : { ttl_ms: ttlMs }),
+/** What a value must be for an op on it to apply. A revision counts in one incarnation. */
+export interface Condition {
+  if_revision?: number
+  if_incarnation?: number
+}
+
+/** Returns the condition that a value is as it was read: absent if it was not found. */
+export const unchanged = (seen: Stored<unknown> | undefined): Condition => (seen ? { if_incarnation: seen.incarnation, if_revision: seen.revision } : { if_revision: 0 })
+
+/** Returns an op that stores a value. */
+export const put = (key: string, body: unknown, condition: Condition = {}, ttlMs?: number): Op => ({
+  op: 'put_value', key, content_type: contentType, bytes: Buffer.from(encode(body)).toString('base64'), ...condition, ...(ttlMs === undefined ? {} : { ttl_ms: ttlMs }),
 })
 
 /** Returns an op that deletes a value; only the one that was read, if it is given. */
 export const remove = (key: string, seen?: Stored<unknown>): Op => ({
-  op: 'delete_value', key, ...(seen ? { if_incarnation: seen.incarnation, if_revision: seen.revision } : {}),
+  op: 'delete_value', key, ...(seen ? unchanged(seen) : {}),
 })
 
 /** Returns what put was given. */

@@ -174,6 +174,23 @@ it('leaves a token to the run that took it before its first run was created', as
   expect((await on.hooks.list({ runId: early })).data).toEqual([])
 })
 
+it('leaves a token to the run that took it after it was deleted', async () => {
+  const shared = { prefix: prefix() }
+  const mine = client()
+  const [on, other] = [world({ ...shared, client: mine }), world(shared)]
+  const [early, second, third] = [`wrun_${ulid()}`, await started(other), await started(other)]
+  // A run that is not created yet holds no token, so that the second run may take it.
+  await other.events.create(early, hookCreated('early', 'token'))
+  const commit = mine.commit.bind(mine)
+  vi.spyOn(mine, 'commit').mockImplementationOnce(async (ops, options) => {
+    await other.events.create(early, { eventType: 'hook_disposed', correlationId: 'early', specVersion } as CreateEventRequest)
+    await other.events.create(third, hookCreated('theirs', 'token')) // at revision 1 again, in the next incarnation
+    return commit(ops, options)
+  })
+  expect((await on.events.create(second, hookCreated('ours', 'token'))).event).toMatchObject({ eventType: 'hook_conflict', eventData: { conflictingRunId: third } })
+  expect(await other.hooks.getByToken('token')).toMatchObject({ runId: third, hookId: 'theirs' })
+})
+
 it('ends what a run left whose process died', async () => {
   const shared = { prefix: prefix() }
   const mine = client()
