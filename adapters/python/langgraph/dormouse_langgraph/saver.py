@@ -85,7 +85,13 @@ class DormouseSaver(BaseCheckpointSaver):
         parts = [({"name": "checkpoint"}, self.serde.dumps_typed(dict(checkpoint))), ({"name": "metadata"}, self.serde.dumps_typed(_metadata(config, metadata)))]
         payload = {"id": checkpoint_id, **({"parent": parent} if parent else {})}
         entry = {"id": space.checkpoint(checkpoint_id), **pack(space.checkpoints, payload, parts)}
-        stamp = self._append(thread, [space.register(), entry], self._incarnation(thread, space, parent))
+        # The first checkpoint of a subgraph has no parent: it belongs to the checkpoints of the graphs above it.
+        above = (metadata.get("parents") or {}).items()
+        incarnation = self._incarnation(thread, [(space, parent), *((Space(ns), each) for ns, each in above)])
+        if incarnation is not None:
+            # It can be in no other incarnation: if it is refused, so are its writes and the checkpoints after it.
+            self._knows(thread, space, checkpoint_id, incarnation)
+        stamp = self._append(thread, [space.register(), entry], incarnation)
         if stamp["entries"][1].get("skipped"):
             del entry["id"]
             self._append(thread, [{**entry, "kind": space.replaced}], stamp["incarnation"])
@@ -99,7 +105,7 @@ class DormouseSaver(BaseCheckpointSaver):
             raise ValueError("configurable.checkpoint_id is absent: writes belong to a checkpoint")
         parts = [({"channel": channel, "idx": WRITES_IDX_MAP.get(channel, at)}, self.serde.dumps_typed(value)) for at, (channel, value) in enumerate(writes)]
         entry = pack(space.writes(checkpoint_id), {"task": task_id, "path": task_path}, parts)
-        self._append(thread, [space.register(), entry], self._incarnation(thread, space, checkpoint_id))
+        self._append(thread, [space.register(), entry], self._incarnation(thread, [(space, checkpoint_id)]))
 
     def delete_thread(self, thread_id: str) -> None:
         """Deletes all of a thread. From then on this saver refuses the writes of runs that it began before."""
@@ -160,10 +166,11 @@ class DormouseSaver(BaseCheckpointSaver):
             if len(self._known) > KNOWN_MAX:
                 self._known.popitem(last=False)
 
-    def _incarnation(self, thread: str, space: Space, checkpoint_id: str | None) -> int | None:
-        """The incarnation of the thread that the checkpoint was in, if this saver has seen it."""
+    def _incarnation(self, thread: str, checkpoints: Sequence[tuple[Space, str | None]]) -> int | None:
+        """The incarnation of the thread that holds the first of the checkpoints that this saver knows; None if it knows none."""
         with self._lock:
-            return None if checkpoint_id is None else self._known.get((thread, space.hash, checkpoint_id))
+            found = (self._known.get((thread, space.hash, each)) for space, each in checkpoints if each is not None)
+            return next((incarnation for incarnation in found if incarnation is not None), None)
 
     def _tuple(self, thread: str, space: Space, incarnation: int, entry: Json, *, filter: dict[str, Any] | None = None) -> Any:
         values = {part["name"]: self.serde.loads_typed(value) for part, value in unpack(entry)}

@@ -118,6 +118,34 @@ class Saver(unittest.TestCase):
                 self.put("c3", "c2")
         self.assertEqual(ids(self.saver.list(config())), ["n1"])
 
+    def test_a_deleted_thread_refuses_the_first_checkpoints_of_the_subgraphs_of_its_runs(self):
+        self.put("c1")
+        self.put("x1", ns="child:1", metadata={"parents": {"": "c1"}})
+        self.saver.delete_thread("t")
+        late = [("child:2", {"": "c1"}), ("child:1|grand:2", {"": "c1", "child:1": "x1"}), ("child:3|grand:4", {"": "c1", "child:3": "unknown"})]
+        for again in (False, True):
+            if again:
+                self.put("n1")
+            for ns, parents in late:
+                with self.subTest(ns=ns, again=again):
+                    with self.assertRaises(RefusedError):
+                        self.put("y1", ns=ns, metadata={"parents": parents})
+                    with self.assertRaises(RefusedError):
+                        self.saver.put_writes(config(ns=ns, checkpoint="y1"), [("a", 1)], "task")
+            self.assertEqual(ids(self.saver.list({"configurable": {"thread_id": "t"}})), ["n1"] if again else [])
+        self.put("y1", ns="child:1|grand:2", metadata={"parents": {"": "n1", "child:1": "unknown"}})
+        self.assertEqual(self.saver.get_tuple(config(ns="child:1|grand:2")).checkpoint["id"], "y1")
+
+    def test_a_deleted_thread_refuses_the_writes_of_a_checkpoint_that_it_refused(self):
+        self.put("c1")
+        self.saver.delete_thread("t")
+        with self.assertRaises(RefusedError):
+            self.put("c2", "c1")
+        with self.assertRaises(RefusedError):
+            self.saver.put_writes(config(checkpoint="c2"), [("a", 1)], "task")
+        with self.assertRaises(RefusedError):
+            self.client.threads.get("langgraph-python/t")
+
     def test_a_copied_thread_shares_its_checkpoints_and_changes_alone(self):
         self.put("c1", value=1)
         self.saver.put_writes(config(checkpoint="c1"), [("a", 1)], "task")
