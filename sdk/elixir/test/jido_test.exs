@@ -154,4 +154,38 @@ defmodule Dormouse.JidoOutcomesTest do
     {client, _got} = scripted([problem("forbidden", 403)])
     assert {:error, %Refused{code: "forbidden"}} = Storage.append_thread("t", [%{}], client: client)
   end
+
+  describe "a thread that changes while its pages are read" do
+    defp thread(incarnation, rev), do: answer(%{incarnation: incarnation, rev: rev, floor: 0, created_at: 1, updated_at: 2, metadata: %{}})
+
+    defp page(incarnation, rev, seqs, next) do
+      items = for seq <- seqs, do: %{id: "#{incarnation}-#{seq}", seq: seq, at: 1, kind: "note", payload: %{}, refs: %{}}
+      answer(%{incarnation: incarnation, rev: rev, floor: 0, items: items, next: next})
+    end
+
+    test "is read from the start if another thread has its id" do
+      {client, got} = scripted([thread(7, 3), page(7, 3, 0..1, 2), page(9, 3, 2..2, nil), thread(9, 4), page(9, 4, 0..1, 2), page(9, 4, 2..3, nil)])
+      assert {:ok, %{rev: 4, entries: entries}} = Storage.load_thread("t", client: client)
+      assert Enum.map(entries, & &1.id) == ["9-0", "9-1", "9-2", "9-3"]
+      assert length(got.()) == 6
+    end
+
+    test "is read from the start if it is shorter now, or was compacted" do
+      for changed <- [problem("conflict", 409), problem("compacted", 410)] do
+        {client, _got} = scripted([thread(7, 3), page(7, 3, 0..1, 2), changed, thread(9, 1), page(9, 1, 0..0, nil)])
+        assert {:ok, %{rev: 1, entries: [%{id: "9-0"}]}} = Storage.load_thread("t", client: client)
+      end
+    end
+
+    test "is absent if it was deleted" do
+      {client, _got} = scripted([thread(7, 3), page(7, 3, 0..1, 2), problem("not_found", 404)])
+      assert Storage.load_thread("t", client: client) == :not_found
+    end
+
+    test "is an error if a page cannot be read" do
+      {client, got} = scripted([thread(7, 3), page(7, 3, 0..1, 2), problem("forbidden", 403)])
+      assert {:error, %Refused{code: "forbidden"}} = Storage.load_thread("t", client: client)
+      assert length(got.()) == 3
+    end
+  end
 end

@@ -130,8 +130,10 @@ defmodule Dormouse.Jido.Storage do
 
   defp json(term, invalid), do: if(match?({:ok, _text}, Dormouse.JSON.encode(term, :refuse)), do: {:ok, term}, else: {:error, invalid})
 
+  # A thread that is deleted, created again or compacted between two pages is read from the start, so
+  # that all entries are of one thread.
   defp loaded(thread_id, thread, opts) do
-    with {:ok, entries} <- pages(thread_id, thread["floor"], thread["rev"], [], opts) do
+    with {:ok, entries} <- pages(thread_id, thread, thread["floor"], [], opts) do
       {:ok,
        Term.struct(@thread,
          id: thread_id,
@@ -142,6 +144,9 @@ defmodule Dormouse.Jido.Storage do
          metadata: metadata(thread["metadata"]),
          stats: %{entry_count: length(entries)}
        )}
+    else
+      :replaced -> load_thread(thread_id, opts)
+      error -> error
     end
   end
 
@@ -154,17 +159,24 @@ defmodule Dormouse.Jido.Storage do
     ArgumentError -> name
   end
 
-  defp pages(_thread_id, from, rev, done, _opts) when from >= rev, do: {:ok, Enum.concat(Enum.reverse(done))}
+  defp pages(_thread_id, %{"rev" => rev}, from, done, _opts) when from >= rev, do: {:ok, Enum.concat(Enum.reverse(done))}
 
-  defp pages(thread_id, from, rev, done, opts) do
+  defp pages(thread_id, thread, from, done, opts) do
+    with {:ok, page} <- page(thread_id, thread, from, opts),
+         {:ok, entries} <- entries(page["items"]) do
+      pages(thread_id, thread, page["next"] || thread["rev"], [entries | done], opts)
+    end
+  end
+
+  # Returns a page of the thread, or :replaced if the thread is another now, or lacks entries of the page.
+  defp page(thread_id, %{"incarnation" => incarnation, "rev" => rev}, from, opts) do
     query = [from: from, at_rev: rev, limit: @page]
 
-    with {:ok, page} <- Threads.entries(client(opts), thread_key(thread_id, opts), query, call(opts)),
-         {:ok, entries} <- entries(page["items"]) do
-      case page["next"] do
-        nil -> pages(thread_id, rev, rev, [entries | done], opts)
-        next -> pages(thread_id, next, rev, [entries | done], opts)
-      end
+    case Threads.entries(client(opts), thread_key(thread_id, opts), query, call(opts)) do
+      {:ok, %{"incarnation" => ^incarnation} = page} -> {:ok, page}
+      {:ok, _page_of_another} -> :replaced
+      {:error, %Refused{code: code}} when code in ["not_found", "conflict", "compacted"] -> :replaced
+      error -> error
     end
   end
 
