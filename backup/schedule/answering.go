@@ -58,7 +58,7 @@ func (o *object) Read(p []byte) (int, error) {
 	o.silent.Reset(answerMax)
 	n, err := o.content.Read(p)
 	o.silent.Stop()
-	if err == io.EOF { //nolint:errorlint // a wrapped one is no end
+	if err == io.EOF { // a wrapped one is no end
 		return n, err
 	}
 	return n, because(o.ctx, err)

@@ -91,7 +91,7 @@ func (m *memory) answer(ctx context.Context, call string) error {
 // silentReader is an object whose destination may hang.
 type silentReader struct {
 	io.Reader
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // of the object
 	m   *memory
 }
 
