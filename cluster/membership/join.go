@@ -253,7 +253,9 @@ func (j *Joiner) addrsToAsk(ctx context.Context) []string {
 	leader, _ := j.Raft.LeaderWithID()
 	addrs := append([]string{string(leader)}, j.knownAddrs(ctx, nil)...)
 	for _, m := range j.Machine.Members() {
-		addrs = append(addrs, m.RaftAddr)
+		if !m.Host { // a host decides nothing about members
+			addrs = append(addrs, m.RaftAddr)
+		}
 	}
 	// After a restart, the member rows are applied only once a leader has sent its
 	// commit index, which a removed node never receives. The log is there before.

@@ -210,6 +210,10 @@ func (s *Stream) introduce(c *conn, addr string, kind byte) error {
 	if err != nil {
 		return err
 	}
+	if own == keys.Node && met.role != keys.Node && answer.kind != verdictWelcome {
+		// Only nodes know who is a member: another process cannot say that this node was removed.
+		return fmt.Errorf("%w: refused by %s, a %s: %s", ErrHandshake, answer.node, met.role, answer.text)
+	}
 	if err := s.self.check(kind, answer); err != nil {
 		return err
 	}

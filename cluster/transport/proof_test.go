@@ -170,6 +170,31 @@ func TestADialerVerifiesTheProofOfTheServer(t *testing.T) {
 	})
 }
 
+// A process with the host key may refuse a node, and cannot end it: what it says about members has no effect.
+func TestAHostSaysNothingAboutMembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, key := clustertest.NewNetwork(), keys.New()
+		removed, foreign := false, ""
+		n1 := open(t, "n1", "c", transport.Options{
+			Network: network.Host("n1"), Listen: "n1:raft", Keys: keys.Ring{key},
+			OnRemoved: func() { removed = true }, OnForeign: func(_, why string) { foreign = why },
+		})
+		open(t, "h1", "c", transport.Options{
+			Network: network.Host("h1"), Listen: "h1:raft", Keys: key.Host().Credentials(), Removed: func(string) bool { return true },
+		})
+		open(t, "h2", "other", transport.Options{Network: network.Host("h2"), Listen: "h2:raft", Keys: key.Host().Credentials()})
+		for _, addr := range []string{"h1:raft", "h2:raft"} {
+			_, err := n1.DialPeer(t.Context(), addr)
+			if !errors.Is(err, transport.ErrHandshake) || errors.Is(err, transport.ErrRemoved) || errors.Is(err, transport.ErrOtherCluster) {
+				t.Errorf("%s: %v", addr, err)
+			}
+		}
+		if removed || foreign != "" {
+			t.Errorf("a host was believed: removed %v, foreign %q", removed, foreign)
+		}
+	})
+}
+
 // A man in the middle cannot use what both sides say on one connection for another.
 func TestAProofCannotBePassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
