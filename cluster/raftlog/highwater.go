@@ -40,9 +40,11 @@ var keyHighWater = []byte("dormouse/high-water")
 // detect damage in the middle of the log.
 //
 // Invariant: mark <= what the log or the newest snapshot holds durably, unless
-// the log is damaged. Before a suffix of the log is deleted, the mark is lowered
+// the log is damaged. Before a suffix of a whole log is deleted, the mark is lowered
 // durably: entries that a leader overwrites were never committed, and neither were
-// the entries after them.
+// the entries after them. That is not so for a damaged log, as one from an old copy:
+// what the leader overwrites may have been replaced before, by entries that were
+// committed and are lost here. The mark then stays.
 type highWater struct {
 	raft.LogStore
 	stable raft.StableStore
@@ -146,7 +148,7 @@ func (s *highWater) DeleteRange(lowest, highest uint64) error {
 		s.truncations.Add(1)
 	}
 	reach := max(lowest-1, s.newest.Index())
-	if s.Mark.Load() > reach {
+	if s.Mark.Load() > reach && !s.Damaged.Load() {
 		if err := s.set(reach); err != nil {
 			return fmt.Errorf("lower the high-water mark before the log: %w", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
 // A mark above the log's end would look like damage at the next start.
@@ -25,8 +27,8 @@ func TestTheMarkDoesNotFollowWhatALeaderRemoved(t *testing.T) {
 	}
 }
 
-// A node whose tail is missing votes again once a snapshot holds what it once acknowledged, or a leader has shown
-// that it was never committed.
+// A node whose tail is missing votes again once a snapshot, or the log that a leader sends, holds what it once
+// acknowledged. That a leader replaces what is left of the log says nothing about what is missing.
 func TestANodeWithoutItsTailVotesAgainWithoutItsEntries(t *testing.T) {
 	for name, repair := range map[string]func(*testing.T, *Stores, *snapshotAt){
 		"a snapshot": func(_ *testing.T, s *Stores, at *snapshotAt) {
@@ -34,10 +36,21 @@ func TestANodeWithoutItsTailVotesAgainWithoutItsEntries(t *testing.T) {
 			s.Newest.expire()
 			time.Sleep(2 * markEvery)
 		},
-		"another leader's end": func(t *testing.T, s *Stores, _ *snapshotAt) {
+		"another leader's entries": func(t *testing.T, s *Stores, _ *snapshotAt) {
 			t.Helper()
 			if err := s.Logs.DeleteRange(8, 10); err != nil {
 				t.Fatal(err)
+			}
+			if s.MayVote() {
+				t.Error("it may vote with 7 of 20 entries")
+			}
+			for _, part := range [][]*raft.Log{entries(2, 8, 19), entries(2, 20, 20)} {
+				if s.MayVote() {
+					t.Error("it may vote before entry 20")
+				}
+				if err := s.Logs.StoreLogs(part); err != nil {
+					t.Fatal(err)
+				}
 			}
 		},
 	} {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -78,20 +79,42 @@ func (f walFiles) sealed(info types.SegmentInfo) (indexStart, last uint64, err e
 	return indexStart, last, nil
 }
 
-// wholeIndex reports whether the write that holds the index is whole: then it holds the
-// last entry, which is the last of the index.
+// wholeIndex reports whether the write that holds the index is whole: then the last entry is the last of the
+// index, and the index has the place of each. The write of a deletion holds the index alone, so the entries may
+// all be there although it was torn.
 func (f walFiles) wholeIndex(info types.SegmentInfo, indexStart, last uint64) (bool, error) {
 	file, err := f.files.OpenReader(f.dir, filer.FileName(info))
 	if err != nil {
 		return false, err
 	}
-	header := make([]byte, frameHeaderBytes)
-	_, err = file.ReadAt(header, int64(indexStart-frameHeaderBytes)) //nolint:gosec // an offset in a file
+	whole, err := isWholeIndex(file, info.BaseIndex, indexStart, last)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return false, fmt.Errorf("segment %s: read its index: %w", f.path(info), err)
 	}
-	entries := uint64(binary.LittleEndian.Uint32(header[4:])) / indexEntryBytes
-	return last+1 == info.BaseIndex+entries, nil
+	return whole, nil
+}
+
+func isWholeIndex(file io.ReaderAt, base, indexStart, last uint64) (bool, error) {
+	if last+1 < base {
+		return false, nil
+	}
+	index := make([]byte, frameHeaderBytes+(last+1-base)*indexEntryBytes)
+	_, err := file.ReadAt(index, int64(indexStart-frameHeaderBytes)) //nolint:gosec // an offset in a file
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	header, places := index[:frameHeaderBytes], index[frameHeaderBytes:]
+	if uint64(binary.LittleEndian.Uint32(header[4:])) != uint64(len(places)) {
+		return false, nil
+	}
+	for before := uint32(0); len(places) > 0; places = places[indexEntryBytes:] {
+		place := binary.LittleEndian.Uint32(places)
+		if place <= before || uint64(place) >= indexStart {
+			return false, nil
+		}
+		before = place
+	}
+	return true, nil
 }
 
 // eraseIndex erases the header of an index of which the rest was not written.

@@ -119,6 +119,32 @@ func TestATornIndexIsErased(t *testing.T) {
 	end()
 }
 
+// The index of a deletion is a write of its own: if a power failure tears it, all entries are there.
+func TestATornIndexOfADeletionIsErased(t *testing.T) {
+	dir := t.TempDir()
+	logs, end := openSmall(t, dir, true)
+	mustStore(t, logs, 1, 20)
+	if err := logs.DeleteRange(15, 20); err == nil {
+		t.Fatal("the deletion was recorded")
+	}
+	end()
+	info := types.SegmentInfo{BaseIndex: 1, ID: 0, MinIndex: 1, Codec: 1, SizeLimit: 4096}
+	files := newWALFiles(dir, osFiles)
+	indexStart, _, err := files.sealed(info)
+	if err != nil || indexStart == 0 {
+		t.Fatalf("the index is at %d: %v", indexStart, err)
+	}
+	tear(t, files, info, indexStart+8)
+	logs, end = openSmall(t, dir, false)
+	checkEntries(t, logs, 20)
+	mustStore(t, logs, 21, 60)
+	checkEntries(t, logs, 60)
+	end()
+	logs, end = openSmall(t, dir, false)
+	checkEntries(t, logs, 60)
+	end()
+}
+
 // tear erases a segment from an offset on.
 func tear(t *testing.T, files walFiles, info types.SegmentInfo, from uint64) {
 	t.Helper()
