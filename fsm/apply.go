@@ -227,6 +227,7 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 		return nil, err
 	}
 	b.tx = txn.Tx{Entry: b.Entry, Scope: p.Scope, Principal: p.Principal}
+	b.tx.Bytes = txn.CommitBytes{Rows: b.Rows, Before: began, Reads: b.Level >= txn.ReadBytesLevel}
 	c := machineCommit{&b.tx, b}
 	if err := c.OpenScope(); err != nil {
 		return nil, err
@@ -240,6 +241,9 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 		} else {
 			result, err = runClusterOp(c, p.ClusterOps[i-len(p.Ops)])
 		}
+		if err == nil {
+			err = b.tx.Bytes.Check()
+		}
 		if err != nil {
 			if refusal, ok := err.(*agent.Error); ok { //nolint:errorlint // as in decide
 				refusal.Op = i
@@ -247,11 +251,6 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, err
 		}
 		results[i] = result
-		if n := b.Rows.Size() - began; n > agent.CommitRowsBytesMax {
-			e := agent.TooLarge("ops", "commit_rows_bytes_max", n, agent.CommitRowsBytesMax)
-			e.Op = i
-			return nil, e
-		}
 	}
 	result := agent.Result{Index: b.Progress.Index, Time: b.Progress.Wall, Results: results}
 	outcome, err := command.FitOutcome(result, b.Level >= txn.OutcomeLevel)

@@ -75,6 +75,63 @@ func TestACommitReadsSoMuchInVainAndNotMore(t *testing.T) {
 	}
 }
 
+// The bound holds within an op too: one append may name many entries that are there.
+func TestAnOpReadsSoMuchInVainAndNotMore(t *testing.T) {
+	r := newSubject(t)
+	large := agent.JSON(`{"x":"` + strings.Repeat("x", 4<<20-100) + `"}`)
+	do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "e", Kind: agent.KindMessage, Payload: large}}})
+	r.raise(txn.ReadBytesLevel)
+	again := slices.Repeat([]agent.Draft{{ID: "e", Kind: agent.KindMessage, Payload: agent.JSON(`{}`)}}, 100)
+	e := r.refusal(agent.CodeTooLarge, &agent.AppendThread{Thread: "t", Entries: again, SkipExisting: true})
+	var read int
+	if _, err := fmt.Sscanf(e.Detail, "ops has %d,", &read); err != nil || read > agent.CommitRowsBytesMax+5<<20 {
+		t.Errorf("%d bytes were read: %v, %v", read, e, err)
+	}
+}
+
+// A claim of a request that waits already reads the queue before it, and changes nothing.
+func TestACommitReadsSoMuchOfAQueueAndNotMore(t *testing.T) {
+	r := newSubject(t)
+	claim := func(id string, bytes int) *agent.ClaimSession {
+		return &agent.ClaimSession{Session: "s", Owner: "w", TTL: time.Minute, Request: &agent.SessionRequest{ID: id, Input: agent.JSON(`"` + strings.Repeat("x", bytes) + `"`)}}
+	}
+	r.start(busy(agent.BusyEnqueue))
+	for _, op := range []agent.Op{claim("runs", 1), claim("one", 1_000_000), claim("two", 1_000_000), claim("last", 1)} {
+		do[*agent.SessionResult](r, op)
+	}
+	ops := slices.Repeat([]agent.Op{claim("last", 1)}, 40)
+	r.raise(txn.ReadBytesLevel - 1)
+	if _, refusal := r.try(ops...); refusal != nil {
+		t.Fatalf("below its level: %v", refusal)
+	}
+	r.raise(txn.ReadBytesLevel)
+	if _, refusal := r.try(ops[:30]...); refusal != nil {
+		t.Fatalf("30 claims: %v", refusal)
+	}
+	if _, refusal := r.try(ops...); refusal == nil || refusal.Code != agent.CodeTooLarge {
+		t.Errorf("40 claims: %v", refusal)
+	}
+}
+
+// A checkpoint of a classic session looks at all of its reviews for those that it withdraws.
+func TestACommitReadsSoMuchOfReviewsAndNotMore(t *testing.T) {
+	r := newSubject(t)
+	r.start(func(op *agent.PutSession) { op.Mode = agent.SessionModeClassic })
+	asked := make([]agent.ReviewDraft, agent.SessionReviewsMax)
+	for i := range asked {
+		asked[i] = agent.ReviewDraft{ID: fmt.Sprint("r", i), Arguments: agent.JSON(`{"x":"` + strings.Repeat("x", 31<<10) + `"}`)}
+	}
+	do[*agent.SessionResult](r, &agent.CheckpointSession{Session: "s", Snapshot: snapshot("n"), Reviews: asked})
+	ops := slices.Repeat([]agent.Op{&agent.CheckpointSession{Session: "s", Snapshot: snapshot("n"), Reviews: asked[:1]}}, 40)
+	r.raise(txn.ReadBytesLevel)
+	if _, refusal := r.try(ops[:20]...); refusal != nil {
+		t.Fatalf("20 checkpoints: %v", refusal)
+	}
+	if _, refusal := r.try(ops...); refusal == nil || refusal.Code != agent.CodeTooLarge {
+		t.Errorf("40 checkpoints: %v", refusal)
+	}
+}
+
 // The incarnations that an entry can assign are counted by its ops, however many timers they set.
 func TestAPatchOfManyJobsTakesAsManyIncarnationsAsAnyOp(t *testing.T) {
 	r := newSubject(t)

@@ -45,6 +45,9 @@ func waitsInQueue(c *txn.Tx, s *Session, request *agent.SessionRequest) (place u
 		if err := sessionsIn(c).numbered(kv.KindSessionQueue, s.Id, ordinal, queued); err != nil {
 			return 0, err
 		}
+		if err := c.Bytes.CountRead(len(queued.Input) + len(queued.Metadata)); err != nil {
+			return 0, err
+		}
 		if queued.Id != request.ID {
 			continue
 		}

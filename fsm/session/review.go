@@ -111,6 +111,9 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 		}
 	}
 	old, err := loadReview(c, d.ID)
+	if err == nil && old != nil {
+		err = c.Bytes.CountRead(int(ReviewBytes(old)))
+	}
 	if err != nil {
 		return err
 	}
@@ -166,6 +169,9 @@ func eachReview(c *txn.Tx, s *Session, from uint64, visit func(id string, row *l
 		}
 		if row == nil {
 			return fmt.Errorf("session %q names review %q, which does not exist", s.Id, id)
+		}
+		if err := c.Bytes.CountRead(int(ReviewBytes(row))); err != nil {
+			return err
 		}
 		if more, err := visit(string(id), row); err != nil || !more {
 			return err

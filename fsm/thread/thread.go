@@ -217,7 +217,9 @@ func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, do existi
 	if err != nil {
 		return nil, err
 	}
-	c.CountRead(e.Size())
+	if err := c.Bytes.CountRead(e.Size()); err != nil {
+		return nil, err
+	}
 	if do == refuseExisting || do == skipEqual && !draft.SameContent(e) {
 		refusal := agent.Errorf(agent.CodeDuplicateEntry, "entry %q is in thread %q already, at seq %d", draft.ID, t.Id, seq)
 		refusal.Seq, refusal.Rev, refusal.Head = seq, t.Rev, headOf(t)

@@ -38,7 +38,9 @@ func PatchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 		return nil, err
 	}
 	if bytes.Equal(state, body.State) {
-		c.CountRead(len(state))
+		if err := c.Bytes.CountRead(len(state)); err != nil {
+			return nil, err
+		}
 		return &agent.CheckpointResult{
 			Key: op.Key, Incarnation: old.GetIncarnation(), Revision: old.GetRevision(),
 			CreatedAt: old.GetCreatedAt(), UpdatedAt: old.GetUpdatedAt(), Thread: command.DecodePointer(old.GetThread()),

@@ -48,21 +48,14 @@ func (b *Entry) NewIncarnation() uint64 {
 	return (b.Progress.Index+b.MintBase)<<16 + b.Minted
 }
 
-// CountRead counts bytes that an op has read and leaves as they are. They take a replica as long as those
-// that it writes, and have the same bound, agent.CommitRowsBytesMax.
-func (b *Entry) CountRead(n int) {
-	if b.Level >= ReadBytesLevel {
-		b.Rows.Count(n)
-	}
-}
-
 // Tx is one commit while it is applied: the entry's rows, and the scope of the commit.
 type Tx struct {
 	*Entry
 	Scope     string
-	Principal string     // who made the commit; "" if it has none
-	Record    ScopeState // as changed so far
-	pinsRead  int        // by its compactions
+	Principal string      // who made the commit; "" if it has none
+	Record    ScopeState  // as changed so far
+	Bytes     CommitBytes // that it writes and reads
+	pinsRead  int         // by its compactions
 }
 
 // NotifyWatchers signals the watchers of a thread or claim once the entry can be read, including
