@@ -79,6 +79,7 @@ const (
 	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
 	SessionRequestBytesMax  = 1 << 20  // one request
 	SessionSnapshotBytesMax = 4 << 20  // one snapshot
+	SessionRevisionMax      = 1 << 52  // the revision that a put may name: it becomes that of the session, and grows with each write
 	SessionRequestsMax      = 100      // requests kept of one session
 	SessionSnapshotsMax     = 16       // snapshots kept of one session
 	SessionKeptBytesMax     = 8 << 20  // …in bytes, together

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -52,6 +53,14 @@ func (t *tally) contents(field string, bound int, limit string, parts ...JSON) e
 	return nil
 }
 
+// validRevision bounds the revision of a put: that of the session must not begin again at 0.
+func validRevision(at *uint64) error {
+	if at != nil && *at > SessionRevisionMax {
+		return TooLarge("if_revision", "session_revision_max", int(min(*at, math.MaxInt64)), SessionRevisionMax)
+	}
+	return nil
+}
+
 func (o *PutSession) validateOp(t *tally) error {
 	t.bytes += len(o.Session) + len(o.Agent) + o.settingsSize()
 	if err := firstOf(
@@ -60,6 +69,7 @@ func (o *PutSession) validateOp(t *tally) error {
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
 		o.CheckSettings(o.Mode),
 		validPutStatus(o.Status),
+		validRevision(o.IfRevision),
 		normalize("spec", &o.Spec), normalize("metadata", &o.Metadata), normalize("environment", &o.Environment),
 		normalizeValue("result", &o.Result), normalizeValue("failure", &o.Failure),
 		o.Conversation.normalize(),

@@ -43,6 +43,10 @@ func TestSessionLimitsHoldAtTheirEdge(t *testing.T) {
 				Session: "s", Agent: "a", Spec: objectOf(1000), Result: quotedText(n - 2000), Conversation: &agent.Conversation{AgentState: objectOf(1000)},
 			}
 		}},
+		"session_revision_max": {agent.SessionRevisionMax, func(n int) agent.Op {
+			at := uint64(n)
+			return &agent.PutSession{Session: "s", Agent: "a", IfRevision: &at}
+		}},
 		"session_request_bytes_max": {agent.SessionRequestBytesMax, func(n int) agent.Op {
 			return &agent.ClaimSession{Session: "s", Owner: "w", Request: &agent.SessionRequest{ID: "q", Input: quotedText(n - 100), Metadata: objectOf(100)}}
 		}},
