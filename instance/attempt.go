@@ -107,6 +107,7 @@ func (rn *runner) finishTurn(i *instance, manager agent.Manager, t *Turn, reques
 	now := manager.Durability == agent.DurabilityTurn || must
 	switch {
 	case service == nil && must:
+		rn.resetHandler(i)
 		return agent.Reply{}, failed("invalid_change", "manager %q stores nothing, so its turns cannot write", manager.Name)
 	case service != nil && now && t.hasWrites():
 		return rn.commitTurn(i, t, request)
@@ -119,6 +120,7 @@ func (rn *runner) finishTurn(i *instance, manager agent.Manager, t *Turn, reques
 	case service != nil && now:
 		err := rn.store.withTimeout(i, func(ctx context.Context) error { return rn.store.confirmOwnership(ctx, i, service) })
 		if err != nil {
+			rn.resetHandler(i)
 			return agent.Reply{}, err
 		}
 		return rn.reply(i, t, true), nil
@@ -221,7 +223,7 @@ func (rn *runner) turnRefused(i *instance, err error, ops []agent.Op) error {
 			}
 		case agent.CodeThreadMismatch: // the rev matched, but the thread is shorter than expected
 			if i.isOwnOp(ops, e.Op) {
-				err = agent.Errorf(agent.CodeDuplicateEntry, "the thread already has an entry with the id of one of the turn's entries")
+				err = duplicateEntry()
 			}
 		default:
 		}

@@ -65,6 +65,7 @@ func (rn *runner) checkHung() error {
 
 // runHandler runs a handler, and abandons a call that does not return.
 func (rn *runner) runHandler(ctx context.Context, i *instance, handler Handler, t *Turn) error {
+	t.run = rn.store.runOf(i) // an abandoned call must not read the instance later
 	err := rn.call(ctx, func() error { return rn.callRecovered(ctx, i, handler, t) })
 	switch {
 	case errors.Is(err, errAbandoned):

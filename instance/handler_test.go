@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -489,6 +490,64 @@ func TestAStateIsMigratedOnce(t *testing.T) {
 		stored(4, `{"n":5,"migrations":3,"theirs":true}`)
 		if !maps.Equal(migrated, map[uint64]int{1: 1, 2: 1, 3: 1}) {
 			k.Errorf("migrated %v", migrated)
+		}
+	})
+}
+
+// A refused turn leaves nothing in the memory of a handler either, also if it is refused because the manager
+// stores nothing.
+func TestARefusedTurnOfAnUnstoredInstanceLeavesNothing(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		memory := map[string]int{}
+		f.restore = func(state agent.JSON) error {
+			memory = map[string]int{}
+			return json.Unmarshal(state, &memory)
+		}
+		f.checkpoint = func() (agent.JSON, error) { return json.Marshal(memory) }
+		f.handle = func(t *instance.Turn) error {
+			memory[t.Type()]++
+			if t.Type() == "bad" {
+				t.Durable()
+			}
+			return nil
+		}
+		k.put(agent.Manager{Name: "m", Handler: goHandler, Storage: agent.KeepNone})
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("bad", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		f.set(func() {
+			f.handle = func(t *instance.Turn) error { return t.Reply(t.State()) }
+		})
+		k.send(k.host, "a", signal("good", ""))
+		if reply := k.send(k.host, "a", signal("good", "")); string(reply.Data) != `{}` {
+			k.Errorf("the state is %s", reply.Data)
+		}
+	})
+}
+
+// A call that was abandoned may ask for its run while the next one runs.
+func TestAnAbandonedCallAsksForItsRun(t *testing.T) {
+	f := &funcs{}
+	sim(t, f.register, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Handler: goHandler, SignalTTL: time.Second})
+		release := make(chan struct{})
+		runs := make(chan string, 1)
+		f.patient = func(_ context.Context, t *instance.Turn) error {
+			<-release
+			runs <- t.Run()
+			return nil
+		}
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("hang", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		f.set(func() {
+			f.patient = func(_ context.Context, t *instance.Turn) error {
+				return t.Reply(agent.JSON(`{"run":"` + t.Run() + `"}`))
+			}
+		})
+		time.Sleep(time.Minute) // the delay after a crash
+		close(release)
+		reply := k.send(k.host, "a", signal("next", ""))
+		if old := <-runs; old == "" || len(reply.Data) <= len(`{"run":""}`) {
+			k.Errorf("the runs are %q and %s", old, reply.Data)
 		}
 	})
 }

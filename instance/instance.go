@@ -61,7 +61,7 @@ type body struct {
 	state    agent.JSON
 	stateAt  uint64     // the manager's version that state has
 	metadata agent.JSON // of its checkpoint, if any
-	initial  agent.JSON // the initial state, if nothing is stored
+	initial  agent.JSON // the initial state, until something is stored
 	extra    *extra
 }
 

@@ -65,14 +65,20 @@ func (st *store) save(i *instance, why lifecycle) error {
 	}
 	result, err := st.commitFenced(i, service, agent.Commit{Ops: ops, Request: st.newRequestID(i)})
 	if err != nil {
-		var full *fullError // the changes stay in memory, and are saved once there is room
-		if mustReload(err) && !errors.As(err, &full) {
-			st.invalidate(i, agent.ReasonChanged)
-		}
+		st.reloadAfter(i, err)
 		return err
 	}
 	st.markSaved(i, result)
 	return nil
+}
+
+// reloadAfter discards the instance's state in memory after a failed commit of its own if it must be
+// read again.
+func (st *store) reloadAfter(i *instance, err error) {
+	var full *fullError // the changes stay in memory, and are saved once there is room
+	if mustReload(err) && !errors.As(err, &full) {
+		st.invalidate(i, agent.ReasonChanged)
+	}
 }
 
 // mustReload reports whether the instance must be read again after a failed
@@ -102,6 +108,7 @@ func (st *store) saveOps(i *instance, entries []agent.Draft, state agent.JSON, w
 // markSaved records a commit that stored all changes of the instance.
 func (st *store) markSaved(i *instance, result agent.Result) {
 	st.recordResult(i, result)
+	i.body.initial = nil
 	if r := i.body.extra; r != nil {
 		r.dirty, r.pending, r.bytes = false, nil, 0
 		for at := range r.recent {

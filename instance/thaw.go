@@ -22,7 +22,7 @@ func (rn *runner) wake(i *instance, start *agent.StartInstance) (manager agent.M
 		}
 	}
 	woke = i.status != agent.InstanceAwake
-	if service == nil && old.awake && old.service != nil {
+	if service == nil && old.awake {
 		return manager, woke, rn.store.withTimeout(i, func(ctx context.Context) error { return rn.continueUnstored(ctx, i, manager, version) })
 	}
 	rn.store.invalidate(i, thawReason(i))
@@ -58,10 +58,13 @@ func (rn *runner) wake(i *instance, start *agent.StartInstance) (manager agent.M
 	return manager, woke, err
 }
 
-// continueUnstored continues an instance, all of whose state is stored, after
-// its manager was changed to store nothing.
+// continueUnstored continues an instance with its state in memory after its manager was
+// changed, and stores nothing now. What was stored before is saved.
 func (rn *runner) continueUnstored(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
-	state := i.body.state
+	state, found := i.body.state, stored{}
+	if i.body.service == nil {
+		found.rev = i.stored.rev
+	}
 	switch at := i.body.stateAt; {
 	case at > manager.Version:
 		return refuseVersion(i, at, manager)
@@ -71,7 +74,7 @@ func (rn *runner) continueUnstored(ctx context.Context, i *instance, manager age
 		}
 	}
 	rn.store.invalidate(i, thawReason(i))
-	return rn.activate(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
+	return rn.activate(ctx, i, manager, version, found, state, agent.SourceThawed)
 }
 
 // thaw sets the instance's state from its checkpoint.
@@ -92,7 +95,7 @@ func (rn *runner) thaw(ctx context.Context, i *instance, manager agent.Manager, 
 			return err
 		}
 	}
-	found.revision, found.incarnation = c.Revision, c.Incarnation
+	found.revision, found.incarnation, i.body.initial = c.Revision, c.Incarnation, nil
 	if string(c.Metadata) != "{}" {
 		i.body.metadata = c.Metadata
 	}
@@ -116,10 +119,10 @@ func (rn *runner) startFresh(ctx context.Context, i *instance, manager agent.Man
 	if err != nil {
 		return err
 	}
+	if nonEmpty && (found == nil || manager.Durability == agent.DurabilityIdle) {
+		i.body.initial = initial // nothing stores it now
+	}
 	if found == nil {
-		if nonEmpty {
-			i.body.initial = initial
-		}
 		return rn.activate(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
 	}
 	if err := rn.activate(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {

@@ -86,7 +86,7 @@ func (rn *runner) trackFailed(i *instance, manager agent.Manager, s agent.Signal
 	}
 	result, err := rn.store.commitFenced(i, service, agent.Commit{Ops: ops, Request: rn.store.newRequestID(i)})
 	if err != nil {
-		rn.store.invalidate(i, agent.ReasonChanged)
+		rn.store.reloadAfter(i, err)
 		rn.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
 		return
 	}

@@ -107,3 +107,21 @@ func TestSignalsOfAGoHandlerAreTrackedOnceThereIsAThread(t *testing.T) {
 		}
 	})
 }
+
+// The entries of a failed signal that are refused take nothing with them that turns have changed before.
+func TestARefusedTrackLosesNoUnsavedTurn(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		m := agent.Manager{Name: "m", Durability: agent.DurabilityIdle, Track: true}
+		k.put(m)
+		k.send(k.host, "a", signal("turn", `{"patch":{"n":1}}`))
+		m.Durability = agent.DurabilityTurn
+		k.put(m)
+		hook(k.store, &k.store.before, func(agent.Commit) error { return agent.Errorf(agent.CodeOverloaded, "too much at once") })
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("nonesuch", `{}`))
+		k.code(err, agent.CodeInvalid)
+		hook(k.store, &k.store.before, nil)
+		if got := k.state(k.host, "a"); got != `{"n":1}` {
+			k.Errorf("the state is %s", got)
+		}
+	})
+}

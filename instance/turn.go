@@ -18,6 +18,7 @@ type Turn struct {
 	revision uint64
 	kind     agent.HandlerKind
 	name     string // of the signal, for an HTTP handler; "" for others
+	run      string // of the instance; "" for the handlers of the host's own
 
 	state     agent.JSON
 	changed   bool // the state differs from the one before the turn
@@ -71,7 +72,7 @@ func (t *Turn) Revision() uint64 { return t.revision }
 // run ends when the instance leaves its node's memory: after a hibernation, a
 // move, or a crash of the node. A turn that is not applied does not end it, nor
 // does a hibernation while calls wait.
-func (t *Turn) Run() string { return t.runner.store.runOf(t.instance) }
+func (t *Turn) Run() string { return t.run }
 
 // State returns the instance's state, including changes of this turn. The
 // caller must not change it.

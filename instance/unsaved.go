@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"context"
 	"slices"
 
 	"dormouse/agent"
@@ -59,6 +60,10 @@ func (rn *runner) keepInMemory(i *instance, service agent.Service, t *Turn) (age
 		if err := rn.checkStorable(i, t); err != nil {
 			return agent.Reply{}, err
 		}
+		if err := rn.checkNew(i, service, t.entries); err != nil {
+			rn.resetHandler(i)
+			return agent.Reply{}, err
+		}
 		r := i.ensureExtra()
 		bytes := draftBytes(t.entries)
 		if service != nil && (len(r.pending)+len(t.entries) > pendingMax || r.bytes+bytes > pendingBytesMax) && r.dirty {
@@ -99,6 +104,53 @@ func (rn *runner) checkStorable(i *instance, t *Turn) error {
 		return t.rejectChange(err)
 	}
 	return nil
+}
+
+// checkNew returns an error if an entry has the id of another one of its turn, of an unsaved turn, or of
+// the thread. Such a turn must not be answered: the save would be refused, and lose all unsaved turns.
+func (rn *runner) checkNew(i *instance, service agent.Service, entries []agent.Draft) error {
+	ids := map[string]bool{}
+	var reads []agent.Read
+	for _, e := range entries {
+		switch {
+		case e.ID == "":
+		case ids[e.ID]:
+			return duplicateEntry()
+		default:
+			ids[e.ID] = true
+			reads = append(reads, &agent.GetEntry{Thread: i.ref().Checkpoint(), Entry: e.ID})
+		}
+	}
+	if len(ids) == 0 || service == nil {
+		return nil
+	}
+	if r := i.body.extra; r != nil && slices.ContainsFunc(r.pending, func(e agent.Draft) bool { return ids[e.ID] }) {
+		return duplicateEntry()
+	}
+	if i.stored.threadIncarnation == 0 {
+		return nil
+	}
+	return rn.store.withTimeout(i, func(ctx context.Context) error {
+		for some := range slices.Chunk(reads, agent.ReadsMax) {
+			answers, err := service.Read(ctx, agent.Reads{Scope: i.manager.scope, Stale: true, MinIndex: i.stored.index, Reads: some})
+			if err != nil {
+				return unavailable(ctx, err)
+			}
+			for _, a := range answers.Answers {
+				switch {
+				case a.Err == nil, a.Err.Code == agent.CodeCompacted:
+					return duplicateEntry()
+				case a.Err.Code != agent.CodeNotFound:
+					return a.Err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func duplicateEntry() error {
+	return agent.Errorf(agent.CodeDuplicateEntry, "the thread already has an entry with the id of one of the turn's entries")
 }
 
 func draftBytes(drafts []agent.Draft) (bytes int) {

@@ -109,3 +109,80 @@ func TestARepeatedSignalWhoseTurnACrashDiscarded(t *testing.T) {
 		})
 	}
 }
+
+// A turn with the id of an entry that is stored, or that an unsaved turn appends, is refused before it is
+// answered. The save of all turns would be refused otherwise, and lose them.
+func TestAnEntryWhoseIDIsTakenLosesNoUnsavedTurn(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
+		entry := func(id, kind string) agent.Signal {
+			return signal("append", `{"entries":[{"id":"`+id+`","kind":"`+kind+`"}]}`)
+		}
+		refused := func(s agent.Signal) {
+			t.Helper()
+			_, err := k.host.Signal(k.Context(), ref("a"), s)
+			k.code(err, agent.CodeDuplicateEntry)
+		}
+		k.send(k.host, "a", entry("e1", "one"))
+		if err := k.host.Hibernate(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		k.send(k.host, "a", signal("turn", `{"entries":[{"id":"e2","kind":"two"}],"patch":{"n":1}}`))
+		refused(entry("e1", "stored"))
+		refused(entry("e1", "one"))
+		refused(entry("e2", "unsaved"))
+		refused(signal("append", `{"entries":[{"id":"e3"},{"id":"e3"}]}`))
+		k.send(k.host, "a", entry("e3", "three"))
+		if err := k.host.Hibernate(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		if got := k.entries("a"); !slices.Equal(got, []string{"one", "two", "three"}) {
+			k.Errorf("the entries are %v", got)
+		}
+		if got := k.state(k.host, "a"); got != `{"n":1}` {
+			k.Errorf("the state is %s", got)
+		}
+	})
+}
+
+// What a crash discards are turns: the state with which an instance was started stays.
+func TestACrashKeepsTheInitialState(t *testing.T) {
+	withHandler(t, func(k *kit, f *funcs) {
+		f.handle = func(t *instance.Turn) error {
+			if t.Type() == "panic" {
+				panic("ouch")
+			}
+			return t.Reply(t.State())
+		}
+		k.put(agent.Manager{Name: "m", Handler: goHandler, Durability: agent.DurabilityIdle})
+		k.start("a", `{"role":"x"}`)
+		_, err := k.host.Signal(k.Context(), ref("a"), signal("panic", ""))
+		k.code(err, agent.CodeHandlerFailed)
+		if reply := k.send(k.host, "a", signal("get", "")); string(reply.Data) != `{"role":"x"}` {
+			k.Errorf("the state is %s", reply.Data)
+		}
+		if err := k.host.Hibernate(k.Context(), ref("a")); err != nil {
+			k.Fatal(err)
+		}
+		if c := k.checkpoint("a"); c == nil || string(c.State) != `{"role":"x"}` {
+			k.Errorf("stored is %+v", c)
+		}
+	})
+}
+
+// A manager that stores nothing may change while its instances are awake: they forget nothing.
+func TestAnUnstoredInstanceOutlivesAChangeOfItsManager(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		m := agent.Manager{Name: "m", Storage: agent.KeepNone}
+		k.put(m)
+		k.send(k.host, "a", signal("turn", `{"patch":{"n":1},"entries":[{}]}`))
+		m.Version = 7
+		k.put(m)
+		if got := k.state(k.host, "a"); got != `{"n":1}` {
+			k.Errorf("the state is %s", got)
+		}
+		if reply := k.send(k.host, "a", signal("append", `{"entries":[{}]}`)); reply.Rev != 2 {
+			k.Errorf("%+v", reply)
+		}
+	})
+}
