@@ -29,8 +29,10 @@ func (pt *podTurn) fork(ctx context.Context) error {
 		return err
 	}
 	forked := pod.Forked{Key: request.Key, Index: all.index}
-	own := &agent.Checkpoint{State: pt.turn.State(), Thread: &agent.Pointer{Thread: pt.pod.Checkpoint(), Rev: pt.turn.Rev()}}
-	own.Version = all.version
+	own, err := pt.ownCheckpoint(ctx, all.version)
+	if err != nil {
+		return err
+	}
 	for _, m := range append([]member{{ref: pt.pod, to: to, pod: true, stored: own}}, all.members...) {
 		if m.stored == nil {
 			continue
@@ -42,6 +44,23 @@ func (pt *podTurn) fork(ctx context.Context) error {
 	}
 	forked.Nodes-- // without the pod itself
 	return reply(pt.turn, forked)
+}
+
+// ownCheckpoint returns the pod's own checkpoint as it is stored: with its recurring jobs and its metadata, and without
+// what its manager does not store. version is that of the manager, for a pod that is not stored yet.
+func (pt *podTurn) ownCheckpoint(ctx context.Context, version uint64) (*agent.Checkpoint, error) {
+	answers, err := pt.turn.Read(ctx, &agent.GetCheckpoint{Key: pt.pod.Checkpoint()})
+	if err != nil {
+		return nil, err
+	}
+	switch found, ok := answers[0].Found.(*agent.Checkpoint); {
+	case ok:
+		return found, nil
+	case answers[0].Err != nil && answers[0].Err.Code != agent.CodeNotFound:
+		return nil, answers[0].Err
+	}
+	thread := &agent.Pointer{Thread: pt.pod.Checkpoint(), Rev: pt.turn.Rev()}
+	return &agent.Checkpoint{Version: version, State: pt.turn.State(), Thread: thread}, nil
 }
 
 // copyInstance adds the ops that copy an instance to the turn's commit.

@@ -140,11 +140,18 @@ func forked(k *kit) {
 		"boss":{"manager":"agents","activation":"eager","initial_state":{"rank":1}},"idler":{"manager":"agents"}}}`)
 	scout := k.node(k.node(team("a"), "squad"), "scout")
 	k.append(scout, 3)
+	job := agent.Signal{Type: agent.SignalCron, Data: agent.JSON(`{"nightly":{"cron_expression":"@daily","message":{"type":"pod.reconcile"},"timezone":"Etc/UTC"}}`)}
+	if _, err := k.pods.Instances.Signal(k.Context(), team("a"), job); err != nil {
+		k.Fatal(err)
+	}
 	made, err := k.pods.Fork(k.Context(), team("a"), "b", agent.Request{})
 	if err != nil {
 		k.Fatal(err)
 	}
 	k.equal("nodes that had anything stored", made.Nodes, 3) // squad, scout, boss
+	if got := k.state(team("b")); !strings.Contains(got, `"nightly"`) {
+		k.Errorf("the fork has no job: %s", got)
+	}
 	k.append(scout, 2)
 	k.expectStatuses(team("b"), "boss=stopped idler=stopped squad=stopped")
 	k.get(team("b"), "")
