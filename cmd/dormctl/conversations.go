@@ -59,7 +59,7 @@ state too.`,
 				if err != nil {
 					return err
 				}
-				messages, err := kit.Find[*agent.MessageList](ctx, a, s, &q)
+				messages, err := allMessages(ctx, a, s, q)
 				if err != nil {
 					return err
 				}
@@ -72,6 +72,22 @@ state too.`,
 	flags.StringVar(&q.Owner, "owner", "", "the owner that it must belong to")
 	flags.Uint64Var(&q.Tail, "tail", 20, "how many of the last messages; 0 means all from the first on")
 	return cmd
+}
+
+// allMessages returns the messages of a query, of all of its pages.
+func allMessages(ctx context.Context, a *kit.App, s kit.Store, q agent.ListMessages) (*agent.MessageList, error) {
+	all := &agent.MessageList{}
+	for {
+		page, err := kit.Find[*agent.MessageList](ctx, a, s, &q)
+		if err != nil {
+			return nil, err
+		}
+		all.Conversation, all.Items = page.Conversation, append(all.Items, page.Items...)
+		if page.Next == nil {
+			return all, nil
+		}
+		q.From, q.Tail = *page.Next, 0
+	}
 }
 
 func printConversation(a *kit.App, c *agent.SavedConversation, messages *agent.MessageList) error {

@@ -57,6 +57,32 @@ func TestAPolicyIsNotChangedFromAnOldState(t *testing.T) {
 	}
 }
 
+// A conversation is shown whole, however many pages of messages it has.
+func TestAllMessagesOfAConversationAreShown(t *testing.T) {
+	c := newConsole()
+	const messages = 250
+	one := `{"role":"user","content":{"text":"hi"}}`
+	commit := `{"ops":[{"op":"save_messages","conversation_id":"c","messages":[` + strings.Repeat(one+",", messages-1) + one + `]}]}`
+	if out, errs, code := c.run(commit, "commit", "-f", "-"); code != kit.ExitOK {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	for tail, want := range map[string]int{"0": messages, "120": 120} {
+		out, errs, code := c.run("", "conversations", "get", "c", "--tail", tail, "-o", "json")
+		if got := strings.Count(out, `"role":"user"`); code != kit.ExitOK || got != want {
+			t.Errorf("--tail %s: exit %d, %d messages, want %d: %s", tail, code, got, want, errs)
+		}
+	}
+}
+
+// Commands that take any number of names refuse too few as wrong usage.
+func TestTooFewNamesAreWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"tokens", "revoke"}, {"pods", "reconcile", "m"}} {
+		if out, errs, code := newConsole().run("", args...); code != kit.ExitUsage {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
+		}
+	}
+}
+
 func TestAConnectionThatCannotBeMadeIsAFailure(t *testing.T) {
 	c := newConsole()
 	c.dialling = errors.New("65 endpoints, at most 64")

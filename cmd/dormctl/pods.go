@@ -82,7 +82,7 @@ func podsEnsure(a *kit.App) *cobra.Command {
 func podsReconcile(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "reconcile MANAGER KEY [NODE...]", Short: "Start the named nodes, by default the eager ones, and adopt nodes that are awake",
-		Args: cobra.MinimumNArgs(2),
+		Args: cli.Between(2, -1, "MANAGER", "KEY", "[NODE...]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				report, err := pods.Reconcile(ctx, ref, args[2:]...)
@@ -166,8 +166,11 @@ the command ends before the mutation does, the pod continues the mutation.`,
 					what  string
 					names []string
 				}{{"added", report.Added}, {"removed", report.Removed}, {"started", report.Started}, {"stopped", report.Stopped}} {
-					g.Add(list.what, cli.OrDash(strings.Join(list.names, " ")))
+					if !report.Abridged {
+						g.Add(list.what, cli.OrDash(strings.Join(list.names, " ")))
+					}
 				}
+				g.Note = abridged(report.Abridged)
 				if printing := a.Print(report, g); printing != nil {
 					return printing
 				}
@@ -187,6 +190,9 @@ func podsHibernate(a *kit.App) *cobra.Command {
 					return err
 				}
 				g := cli.Grid{Head: []string{"manager", "key", "revision", "rev"}, Note: "as of index " + cli.Number(rested.Index)}
+				if rested.Abridged {
+					g.Note += "; " + abridged(true)
+				}
 				for _, key := range slices.Sorted(maps.Keys(rested.Nodes)) {
 					n := rested.Nodes[key]
 					g.Add(n.Manager, key, cli.Number(n.Revision), cli.Number(n.Rev))
@@ -217,13 +223,21 @@ func podsFork(a *kit.App) *cobra.Command {
 	}
 }
 
+// abridged returns the note of a report whose lists are left out, or "".
+func abridged(is bool) string {
+	if !is {
+		return ""
+	}
+	return "the lists are left out, because the report is too long: dormctl pods nodes shows the nodes"
+}
+
 // printReconciled prints a report, that of a failure too, which stays the
 // command's.
 func printReconciled(a *kit.App, r pod.Reconciled, err error) error {
 	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
 		return err
 	}
-	g := cli.Grid{Head: []string{"wave", "node", "status", "parent"}}
+	g := cli.Grid{Head: []string{"wave", "node", "status", "parent"}, Note: abridged(r.Abridged)}
 	for n, wave := range r.Waves {
 		for _, name := range wave {
 			is, under := "pending", ""

@@ -174,7 +174,7 @@ func lastUsed(at int64) string {
 
 func revoke(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke TOKEN...", Short: "Revoke tokens, by their ids", Args: cobra.MinimumNArgs(1),
+		Use: "revoke TOKEN...", Short: "Revoke tokens, by their ids", Args: cli.Between(1, -1, "TOKEN..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ops := make([]agent.Op, len(args))
 			for i, id := range args {

@@ -89,6 +89,15 @@ func TestToolsReadAndWriteTheScope(t *testing.T) {
 	if items := recalled["items"].([]any); len(items) != 1 {
 		t.Errorf("recalled: %v", recalled)
 	}
+	call(t, session, "memory_write", map[string]any{"agent": "ada", "content": "tea at noon", "session": "s1"})
+	for within, want := range map[string]int{"": 2, "s1": 2, "s2": 1} {
+		for _, query := range []string{"", "tea"} {
+			got := call(t, session, "memory_recall", map[string]any{"agent": "ada", "query": query, "session": within})
+			if items := got["items"].([]any); len(items) != want {
+				t.Errorf("recalled %q within session %q: %v", query, within, got)
+			}
+		}
+	}
 	if got := call(t, session, "memory_get", map[string]any{"agent": "ada", "id": written["id"]}); got["content"] != "likes tea" {
 		t.Errorf("the memory: %v", got)
 	}

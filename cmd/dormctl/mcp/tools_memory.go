@@ -28,7 +28,7 @@ type recallMemories struct {
 	Kinds   []string `json:"kinds,omitempty" jsonschema:"only memories of these kinds"`
 	TagsAny []string `json:"tags_any,omitempty" jsonschema:"only memories with at least one of these tags"`
 	TagsAll []string `json:"tags_all,omitempty" jsonschema:"only memories with all of these tags"`
-	Session string   `json:"session,omitempty" jsonschema:"also the memories of this session"`
+	Session string   `json:"session,omitempty" jsonschema:"only the memories of this session and those of no session; of all sessions if absent"`
 }
 
 type oneMemory struct {
@@ -66,8 +66,12 @@ func (s store) recallMemories(ctx context.Context, in recallMemories) (any, erro
 		Agent: in.Agent, Session: in.Session, Query: in.Query, Limit: in.Limit,
 		Filter: agent.MemoryFilter{Classes: in.Classes, Kinds: in.Kinds, TagsAny: in.TagsAny, TagsAll: in.TagsAll},
 	}
-	if recall.Mode = agent.ModeQuery; in.Query != "" {
-		recall.Mode, recall.Within = agent.ModeText, agent.WithinAll
+	recall.Mode, recall.Within = agent.ModeQuery, agent.WithinAll
+	if in.Query != "" {
+		recall.Mode = agent.ModeText
+	}
+	if in.Session != "" {
+		recall.Within = agent.WithinAgent
 	}
 	if recall.Limit == 0 {
 		recall.Limit = agent.RecallLimitDefault
