@@ -338,7 +338,7 @@ defmodule Dormouse.ClientTest do
     test "a renewal under way ends with its hold" do
       owner = self()
       renew = fn -> send(owner, {:renews, self()}) && Process.sleep(:infinity) end
-      assert {:ok, hold} = Hold.start(%Fence{claim: "c", epoch: 3}, 90, Dormouse.HTTP.now(), renew, fn -> {:ok, %{}} end)
+      assert {:ok, hold} = Hold.start(%Fence{claim: "c", epoch: 3}, 3_000, Dormouse.HTTP.now(), renew, fn -> {:ok, %{}} end)
       assert_receive {:renews, renewal}
       ref = Process.monitor(renewal)
       assert Hold.stop(hold) == :ok
