@@ -22,7 +22,7 @@ export const navigation = [
     text: 'Look inside',
     items: [
       { text: 'Architecture', link: '/ARCHITECTURE' }, page('Performance', 'performance'), page('Figures', 'performance-figures'), page('Experiments', 'performance-experiments'),
-      { text: 'Fault tests', link: '/jepsen/README' }, page('Simulation', 'simulation'), page('Proof', 'harness-proof'), page('Runs', 'harness-runs'), page('Hazards', 'hazards'), page('Known issues', 'known'), page('Contributing', 'contributing'), page('Progress', 'progress'),
+      { text: 'Fault tests', link: '/jepsen/README' }, page('Simulation', 'simulation'), page('Proof', 'harness-proof'), page('Runs', 'harness-runs'), page('Hazards', 'hazards'), page('Known issues', 'known'), page('Contributing', 'contributing'), page('Progress', 'progress'), page('Findings', 'findings'),
     ],
   },
 ]
