@@ -156,12 +156,45 @@ test('a review is approved with edits, and a lost race is told', async () => {
   await first.getByRole('button', { name: 'Approve with these edits' }).click()
   await first.getByText('Approved with other arguments').waitFor()
   await second.getByRole('button', { name: 'Deny' }).click()
-  await second.getByText(/was faster: the review is edited already|Approved with other arguments/).first().waitFor()
+  await second.getByText('Approved with other arguments').waitFor() // the card is the decided review, and the message stays
+  await second.getByText(/was faster: the review review-s-002 is edited already/).waitFor()
   const review = await call<{ status: string; decided: { amount: number; order: string }; note: string }>('GET', '/v1/reviews/review-s-002', undefined, scope)
   assert.equal(review.status, 'edited')
   assert.deepEqual([review.decided.amount, review.decided.order, review.note], [199.9, '81-2204', 'not more'])
   await close(first)
   await close(second)
+})
+
+test('the first review of the inbox stays open after a lost race, and the next one comes on demand', async () => {
+  const own = { agent_id: agents[0] }
+  for (const n of [1, 2]) {
+    await call('PUT', `/v1/sessions/race-${n}`, own, 'race')
+    const { lease } = await call<{ lease: { lease_id: string } }>('POST', `/v1/sessions/race-${n}/claim`, { owner_id: 'w', ttl_ms: 60_000, request: { id: 'r', input: {} } }, 'race')
+    const held = { owner_id: 'w', lease_id: lease.lease_id }
+    await call('POST', `/v1/sessions/race-${n}/checkpoint`, { ...held, snapshot: { snapshot_id: `race-${n}`, cursor: { loop_index: 0, phase: 'before_effect' }, turn_state: {} } }, 'race')
+    await call('POST', `/v1/sessions/race-${n}/commit`, { ...held, reviews: [{ id: `race-${n}`, operation: `operation ${n}`, arguments: {} }], session: { status: 'waiting' } }, 'race')
+  }
+  const page = await open(browser, 'reviews?scope=race')
+  const card = (n: number) => page.getByRole('region', { name: `operation ${n}` })
+  await page.locator('.inbox-row').nth(1).waitFor()
+  await page.getByRole('button', { name: 'Deny' }).waitFor()
+  const first = await card(1).count() ? 1 : 2
+  // The page does not see the decision before the person presses the button.
+  const pending = await call('GET', `/v1/reviews/race-${first}`, undefined, 'race')
+  await page.route(`**/v1/reviews/race-${first}`, (route) => route.fulfill({ json: pending }))
+  await call('POST', `/v1/reviews/race-${first}/decide`, { by: 'ada', decision: 'approve' }, 'race')
+  await card(first).getByRole('button', { name: 'Deny' }).click()
+  const told = page.getByRole('alert').getByText(new RegExp(`was faster: the review race-${first} is approved already`))
+  await told.waitFor()
+  await page.unroute(`**/v1/reviews/race-${first}`)
+  await page.locator('.inbox-row').nth(1).waitFor({ state: 'detached' }) // the list has loaded again, without the review
+  await card(first).getByText('approved').first().waitFor()
+  await told.waitFor()
+  assert.equal(await card(3 - first).count(), 0)
+  await page.getByRole('button', { name: 'Close' }).click()
+  await card(3 - first).getByRole('button', { name: 'Deny' }).waitFor()
+  assert.equal(await told.count(), 0)
+  await close(page)
 })
 
 /** Returns the text of an answer: numbers that a double does not hold are only there. */

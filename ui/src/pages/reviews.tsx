@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso/router'
+import { useState } from 'preact/hooks'
 import { api, type Schemas } from '../api/client.js'
 import { useCall } from '../api/use.js'
 import { href, scope } from '../app/address.js'
@@ -9,6 +10,7 @@ import { usePages, type Pages } from '../parts/table.js'
 import { Ago } from '../parts/time.js'
 import { Virtual } from '../parts/virtual.js'
 import { ReviewCard } from './reviews/card.js'
+import type { Lost } from './reviews/decide.js'
 
 type Review = Schemas['Review']
 
@@ -21,8 +23,13 @@ export default function Reviews() {
   const status = query['status'] || 'pending'
   const assignee = query['assignee'] ?? ''
   const pages = usePages<Review>((after, signal) => api.get('/v1/reviews', { signal, query: { limit: 200, status, ...(assignee ? { assignee } : {}), ...(after ? { after } : {}) } }), [scope.value, status, assignee])
-  const id = query['id'] || pages.rows[0]?.id || ''
-  const show = (change: Record<string, string>): void => route(href('reviews', { status, assignee, id: query['id'], ...change }), true)
+  const [lost, setLost] = useState<Lost | undefined>()
+  // The review of a lost race stays open: the list no longer has it, and the next one would look like a success.
+  const id = query['id'] || lost?.id || pages.rows[0]?.id || ''
+  const show = (change: Record<string, string>): void => {
+    setLost(undefined)
+    route(href('reviews', { status, assignee, id: query['id'], ...change }), true)
+  }
   return (
     <PageFrame fill title="Reviews" about="An agent waits for a decision before it acts. Each review is decided once." actions={
       <div class="filters">
@@ -32,7 +39,10 @@ export default function Reviews() {
     }>
       <div class="inbox">
         <section class="card flush timeline" aria-label="Inbox" style={{ '--rows': pages.rows.length || 4 }}><Inbox pages={pages} status={status} current={id} onOpen={(review) => show({ id: review })} /></section>
-        <div class="aside">{id && <Opened id={id} decided={pages.reload} />}</div>
+        <div class="aside">
+          {lost && <LostRace of={lost} close={() => setLost(undefined)} />}
+          {id && <Opened id={id} decided={pages.reload} onLost={setLost} />}
+        </div>
       </div>
     </PageFrame>
   )
@@ -63,10 +73,21 @@ function Inbox({ pages, status, current, onOpen }: { pages: Pages<Review>; statu
   )
 }
 
-function Opened({ id, decided }: { id: string; decided: () => void }) {
+/** Says that another person has decided first. */
+function LostRace({ of, close }: { of: Lost; close: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <p><strong>Your decision was not applied</strong></p>
+      <p>{of.text}</p>
+      <button type="button" onClick={close}>Close</button>
+    </div>
+  )
+}
+
+function Opened({ id, decided, onLost }: { id: string; decided: () => void; onLost: (lost: Lost) => void }) {
   const found = useCall((signal) => api.get('/v1/reviews/{review}', { signal, exact: true, params: { review: id } }), [id, scope.value], 5_000)
   return <Shown of={found}>{(review) => (
-    <ReviewCard key={review.id} review={review} changed={() => {
+    <ReviewCard key={review.id} review={review} onLost={onLost} changed={() => {
       found.reload()
       decided()
     }} />

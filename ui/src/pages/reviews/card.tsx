@@ -5,10 +5,10 @@ import { Badge } from '../../parts/badge.js'
 import { Json } from '../../parts/json.js'
 import { Card, Facts } from '../../parts/page.js'
 import { Ago } from '../../parts/time.js'
-import { Decide } from './decide.js'
+import { Decide, type Lost } from './decide.js'
 
 /** One review: what asks, for what, and its decision. */
-export function ReviewCard({ review, changed }: { review: Schemas['Review']; changed: () => void }) {
+export function ReviewCard({ review, changed, onLost }: { review: Schemas['Review']; changed: () => void; onLost: (lost: Lost) => void }) {
   const pending = review.status === 'pending'
   return (
     <Card title={review.operation || 'Review'} side={<Badge text={review.status} />}>
@@ -29,7 +29,7 @@ export function ReviewCard({ review, changed }: { review: Schemas['Review']; cha
       )}
       {review.decided && <><h3>Approved with other arguments</h3><Json value={review.decided} label="New arguments" /></>}
       {pending && may('decide')
-        ? <Decide review={review} changed={changed} />
+        ? <Decide review={review} changed={changed} onLost={onLost} />
         : <><h3>Arguments</h3><Json value={review.arguments} label="Arguments" open={4} />{pending && <p class="note">Your token does not include the verb decide in this scope.</p>}</>}
     </Card>
   )

@@ -8,8 +8,15 @@ import { argumentsOf, textOf, valueOf } from './form.js'
 
 const nameKey = 'dormouse.name'
 
-/** The form of a pending review: its arguments, a note, and the decision. */
-export function Decide({ review, changed }: { review: Schemas['Review']; changed: () => void }) {
+/** A decision that was refused because another person had decided first. */
+export interface Lost {
+  /** The review. */
+  id: string
+  text: string
+}
+
+/** The form of a pending review: its arguments, a note, and the decision. onLost must show its text: the form closes once the review is decided. */
+export function Decide({ review, changed, onLost }: { review: Schemas['Review']; changed: () => void; onLost: (lost: Lost) => void }) {
   const fields = argumentsOf(review.arguments, review.metadata)
   const before = Object.fromEntries(fields.map((f) => [f.name, textOf(review.arguments[f.name])]))
   const [texts, setTexts] = useState<Record<string, string>>(before)
@@ -31,8 +38,13 @@ export function Decide({ review, changed }: { review: Schemas['Review']; changed
       await api.post('/v1/reviews/{review}/decide', { params: { review: review.id }, body })
       changed()
     } catch (failure) {
-      setError(lost(failure) ?? failure)
-      if (lost(failure)) changed()
+      const text = lostText(review.id, failure)
+      if (text === undefined) {
+        setError(failure)
+      } else {
+        onLost({ id: review.id, text })
+        changed()
+      }
     } finally {
       setBusy(false)
     }
@@ -58,8 +70,8 @@ export function Decide({ review, changed }: { review: Schemas['Review']; changed
 }
 
 /** Returns what to tell a person when another one was faster; undefined for other errors. */
-function lost(failure: unknown): Error | undefined {
+function lostText(id: string, failure: unknown): string | undefined {
   if (!(failure instanceof RefusedError) || failure.code !== 'review_already_decided') return undefined
   const { holder, state } = failure.problem
-  return new Error(`${holder || 'Another person'} was faster: the review is ${state || 'decided'} already. Your decision was not applied.`)
+  return `${holder || 'Another person'} was faster: the review ${id} is ${state || 'decided'} already.`
 }
