@@ -180,6 +180,23 @@ test('the feed goes on with another node, and shows each change once', { skip: !
   await close(page)
 })
 
+test('the page of changes says that its scope was deleted, and begins again', async () => {
+  const write = (key: string): Promise<unknown> => call('PUT', `/v1/checkpoints/${key}`, { state: {} }, 'short-lived')
+  await write('old')
+  const page = await open(browser, 'changes?prefix=checkpoints/&scope=short-lived')
+  const list = page.getByRole('list', { name: 'Changes' })
+  await list.getByText('checkpoints/old@1').waitFor()
+  await call('DELETE', '/v1/scopes/short-lived')
+  await page.getByRole('alert').getByText('This scope was deleted').waitFor()
+  assert.equal(await page.locator('.change').count(), 1)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('No recent change has a path that begins with checkpoints/').waitFor()
+  await write('new')
+  await list.getByText('checkpoints/new@1').waitFor()
+  assert.equal(await page.locator('.change').count(), 1)
+  await close(page)
+})
+
 test('a reader without a scope is told so', { skip: !token }, async () => {
   const made = await call<{ secret: string }>('POST', '/v1/tokens', { principal: 'elsewhere', grants: [{ verbs: ['read'], scopes: ['team-a'] }] })
   for (const path of ['conversations', 'conversation?id=chat-1', 'files', 'changes']) {

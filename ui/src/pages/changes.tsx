@@ -48,7 +48,7 @@ export default function Changes() {
         <Search label="Paths that begin with" placeholder="threads/support/" value={prefix} onValue={(v) => set({ prefix: v })} />
       </div>
     }>
-      {feed.error !== undefined && <Problem error={feed.error} retry={() => route(href('changes', { prefix, from: feed.floor || undefined }), true)} />}
+      {feed.error !== undefined && <Problem error={feed.error} retry={feed.retry} />}
       <div class={selected ? 'split' : 'split one'}>
         <section class="card flush timeline" aria-label="Changes">
           {rows.length === 0

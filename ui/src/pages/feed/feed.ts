@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { RefusedError } from '../../../../sdk/js/src/errors.js'
-import { watch } from '../../api/client.js'
+import { codeOf, watch } from '../../api/client.js'
 import { newestIndex, type Change } from '../../api/data.js'
 
 /** The changes that are kept; older ones are dropped. */
@@ -20,11 +20,19 @@ export interface Feed {
   error: unknown
   /** The first index that the node still has, if that is later than where the page wanted to begin. */
   floor: number
+  /** Begins again after an error; after the deletion of the scope, with what comes from now on. */
+  retry: () => void
 }
+
+type State = Omit<Feed, 'retry'>
+const none: State = { rows: [], waiting: 0, dropped: 0, error: undefined, floor: 0 }
 
 /** Follows the changes whose path begins with prefix. While it is paused, it collects what comes. */
 export function useFeed(scope: string, prefix: string, from: number | undefined, paused: boolean): Feed {
-  const [feed, setFeed] = useState<Feed>({ rows: [], waiting: 0, dropped: 0, error: undefined, floor: 0 })
+  const [feed, setFeed] = useState<State>(none)
+  const [round, setRound] = useState(0)
+  const deleted = useRef(false)
+  const least = useRef(0) // earlier changes went with the scope
   const came = useRef<Change[]>([])
   const lost = useRef(0)
   const still = useRef(paused)
@@ -52,9 +60,12 @@ export function useFeed(scope: string, prefix: string, from: number | undefined,
     const { signal } = ended
     came.current = []
     lost.current = 0
-    setFeed({ rows: [], waiting: 0, dropped: 0, error: undefined, floor: 0 })
+    setFeed(none)
     const run = async (): Promise<void> => {
-      let begin = from ?? Math.max(1, (await newestIndex(signal)) - backMax)
+      const newest = await newestIndex(signal)
+      if (deleted.current) least.current = newest + 1
+      deleted.current = false
+      let begin = Math.max(1, least.current, from ?? newest - backMax)
       for (;;) {
         try {
           for await (const change of follow(prefix, begin, signal)) {
@@ -74,24 +85,29 @@ export function useFeed(scope: string, prefix: string, from: number | undefined,
         }
       }
     }
-    run().catch((error: unknown) => !signal.aborted && setFeed((f) => ({ ...f, error })))
+    run().catch((error: unknown) => {
+      if (signal.aborted) return
+      deleted.current = error instanceof Deleted || codeOf(error) === 'deleted'
+      setFeed((f) => ({ ...f, error }))
+    })
     return () => {
       ended.abort()
       clearTimeout(timer.current)
       timer.current = undefined
     }
-  }, [scope, prefix, from])
+  }, [scope, prefix, from, round])
   useEffect(() => {
     if (!paused) draw()
   }, [paused])
-  return feed
+  return { ...feed, retry: () => setRound((n) => n + 1) }
 }
 
-/** Yields changes from an index on. It throws Compacted if the node does not keep them any more. */
+/** Yields changes from an index on. It throws Compacted if the node does not keep them any more, and Deleted if the scope is deleted. */
 async function* follow(prefix: string, from: number, signal: AbortSignal, query: { include?: 'body' } = {}): AsyncGenerator<Change> {
   for await (const event of watch<Change & { floor?: number }>('/v1/changes', { signal, query: { prefix, from_index: from, ...query } })) {
     if (event.kind === 'compacted') throw new Compacted(event.data.floor ?? 0)
-    yield event.data
+    if (event.kind === 'deleted') throw new Deleted()
+    if (event.kind === 'change') yield event.data
   }
 }
 
@@ -99,6 +115,13 @@ async function* follow(prefix: string, from: number, signal: AbortSignal, query:
 class Compacted extends Error {
   constructor(readonly floor: number) {
     super('Changes that were not read yet are no longer kept.')
+  }
+}
+
+/** The scope of a watch was deleted. */
+class Deleted extends Error {
+  constructor() {
+    super('This scope was deleted. Try again to see what is written to it from now on.')
   }
 }
 
