@@ -130,6 +130,22 @@ test('files are a tree; texts and images are shown, nothing in them runs, and th
   await close(page)
 })
 
+test('a feed that a node refuses to continue begins again', async () => {
+  await put('/feeds/one.txt', 'text/plain', 'one', scope)
+  const page = await open(browser, `files?under=/feeds/&${at}`)
+  const tree = page.getByRole('region', { name: 'Tree' })
+  await tree.getByRole('button', { name: /one.txt/ }).waitFor()
+  const problem = { type: 'urn:dormouse:problem:compacted', title: 'Gone', status: 410, detail: 'a test', code: 'compacted', floor: 1 }
+  await page.route('**/v1/changes*', (route) => route.fulfill({ status: 410, contentType: 'application/problem+json', json: problem }), { times: 1 })
+  const refused = page.waitForResponse((r) => r.url().includes('/v1/changes') && r.status() === 410)
+  await page.reload()
+  await refused
+  await tree.getByRole('button', { name: /one.txt/ }).waitFor()
+  await put('/feeds/two.txt', 'text/plain', 'two', scope)
+  await tree.getByRole('button', { name: /two.txt/ }).waitFor()
+  await close(page)
+})
+
 test('changes come live, are held while the list is paused, and show what they wrote', async () => {
   const page = await open(browser, `changes?prefix=checkpoints/feed/&${at}`)
   await page.getByText('No recent change has a path that begins with checkpoints/feed/').waitFor()

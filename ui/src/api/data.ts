@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
+import { sleep } from '../../../sdk/js/src/wait.js'
 import { scope } from '../app/address.js'
-import { transport, watch, type Schemas } from './client.js'
+import { codeOf, transport, watch, type Schemas } from './client.js'
 import { useWork } from './use.js'
 
 /** Reads the bytes of a file. */
@@ -17,21 +18,39 @@ export type Change = Schemas['Change']
 
 /** Changes that come together call once. */
 const pauseMs = 150
+/** A feed that has ended begins again after this time. */
+const againMs = 2_000
+/** Refusals that another attempt does not change. */
+const lasting = new Set(['forbidden', 'unauthenticated'])
 
-/** Calls whenever something changes whose path in the feed begins with prefix. */
+/** Calls whenever something changes whose path in the feed begins with prefix. A feed that ends begins again; that calls too, as changes may be missed in between. */
 export function useChanges(prefix: string, changed: () => void): void {
   const latest = useRef(changed)
   latest.current = changed
   useWork(async (signal) => {
     let timer: ReturnType<typeof setTimeout> | undefined
     signal.addEventListener('abort', () => clearTimeout(timer))
-    while (!signal.aborted) {
-      const next = (await newestIndex(signal)) + 1
-      for await (const event of watch<Change>('/v1/changes', { signal, query: { prefix, from_index: next } })) {
-        clearTimeout(timer)
-        timer = setTimeout(() => latest.current(), pauseMs)
-        if (event.kind !== 'change') break // the feed lost its beginning: a new one has what comes next
+    const call = (): void => {
+      clearTimeout(timer)
+      if (!signal.aborted) timer = setTimeout(() => latest.current(), pauseMs)
+    }
+    for (let first = true; ; first = false) {
+      try {
+        await follow(prefix, signal, first, call)
+      } catch (error) {
+        if (signal.aborted || lasting.has(codeOf(error))) return
       }
+      await sleep(againMs, signal)
     }
   }, [prefix, scope.value])
+}
+
+/** Calls for each change until the feed ends; unless it is the first feed, also for what changed before it. */
+async function follow(prefix: string, signal: AbortSignal, first: boolean, call: () => void): Promise<void> {
+  const next = (await newestIndex(signal)) + 1
+  if (!first) call()
+  for await (const event of watch<Change>('/v1/changes', { signal, query: { prefix, from_index: next } })) {
+    call()
+    if (event.kind !== 'change') return
+  }
 }
