@@ -60,6 +60,14 @@ export async function open(browser: Browser, path: string, options: BrowserConte
   return page
 }
 
+/** Opens another address of the console without loading the page again, as a link does. */
+export async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(null, '', new URL(to, document.baseURI))
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, path)
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The rules of axe whose outcome depends on the theme. */

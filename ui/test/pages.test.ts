@@ -64,6 +64,8 @@ test('an agent is forked, and erased only after its id is typed', async () => {
   await other.getByLabel('Id of the new thread').fill('forks/at-6')
   await other.getByRole('dialog').getByRole('button', { name: 'Fork from here' }).click()
   await other.getByRole('heading', { name: 'forks/at-6', exact: true }).waitFor()
+  await other.getByRole('region', { name: 'Checkpoint' }).waitFor()
+  assert.equal(await other.getByRole('heading', { name: 'Entry 6' }).count(), 0) // an entry is open only in its own thread
   assert.equal((await call<{ rev: number }>('GET', '/v1/threads/forks%2Fat-6', undefined, scope)).rev, 7)
   // A taken id is refused, with a reason.
   await page.getByRole('button', { name: 'Fork', exact: true }).click()

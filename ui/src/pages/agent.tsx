@@ -20,17 +20,18 @@ type Entry = Schemas['Entry']
 export default function Agent() {
   const { query, route } = useLocation()
   const id = query['id'] ?? ''
-  const [selected, setSelected] = useState<Entry | undefined>()
+  const [opened, setOpened] = useState<{ thread: string; entry: Entry } | undefined>()
   const back = { href: href('agents'), text: 'Agents' }
   const found = useCall((signal) => api.get('/v1/checkpoints/{key}', { signal, params: { key: id } }), [id, scope.value], 5_000)
   const checkpoint = found.data
   if (!id) return <PageFrame title="Agent" back={back}><Empty title="The address names no agent" command="dormctl checkpoints ls" /></PageFrame>
   if (!checkpoint) return <PageFrame title={id} back={back}>{found.error ? <Problem error={found.error} retry={found.reload} /> : <Loading />}</PageFrame>
+  const thread = checkpoint.thread
+  const selected = opened?.thread === thread?.id ? opened?.entry : undefined
   const select = (entry: Entry | undefined): void => {
-    setSelected(entry)
+    setOpened(entry && thread ? { thread: thread.id, entry } : undefined)
     route(href('agent', { id, seq: entry?.seq }), true)
   }
-  const thread = checkpoint.thread
   return (
     <PageFrame fill title={id} back={back} actions={<AgentActions checkpoint={checkpoint} reload={found.reload} />} about={
       <>

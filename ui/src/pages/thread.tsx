@@ -13,9 +13,10 @@ type Entry = Schemas['Entry']
 export default function ThreadPage() {
   const { query, route } = useLocation()
   const id = query['id'] ?? ''
-  const [selected, setSelected] = useState<Entry | undefined>()
+  const [opened, setOpened] = useState<{ thread: string; entry: Entry } | undefined>()
+  const selected = opened?.thread === id ? opened.entry : undefined
   const select = (entry: Entry | undefined): void => {
-    setSelected(entry)
+    setOpened(entry && { thread: id, entry })
     route(href('thread', { id, seq: entry?.seq }), true)
   }
   if (!id) return <PageFrame title="Thread"><Empty title="The address names no thread" command="dormctl threads ls" /></PageFrame>

@@ -37,9 +37,12 @@ export function Timeline({ agent, thread, pointer, seq, selected, onSelect }: Ti
     setGoTo([Math.max(0, to - entries.floor), Date.now()])
   }
   useEffect(() => {
-    if (seq === undefined || !entries.thread) return
+    if (seq === undefined || !entries.thread) return undefined
+    const ended = new AbortController() // an answer that comes late would open this thread again
+    const { signal } = ended
     go(seq)
-    if (selected?.seq !== seq) void api.get('/v1/threads/{id}/entries', { params: { id: thread }, query: { from: seq, to: seq, limit: 1 } }).then((p) => p.items[0] && onSelect(p.items[0]), () => undefined)
+    if (selected?.seq !== seq) void api.get('/v1/threads/{id}/entries', { signal, params: { id: thread }, query: { from: seq, to: seq, limit: 1 } }).then((p) => !signal.aborted && p.items[0] && onSelect(p.items[0]), () => undefined)
+    return () => ended.abort()
   }, [entries.thread?.id])
   return (
     <section class="card flush timeline" aria-label="Thread">
