@@ -86,6 +86,21 @@ test('keys lead through the pages', async () => {
   await close(page)
 })
 
+test('the skip link shows only while it has the focus', async () => {
+  const page = await open(browser, '')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  const skip = page.getByRole('link', { name: 'Skip to the content' })
+  const width = async (): Promise<number> => (await skip.boundingBox())?.width ?? 0
+  assert.ok((await width()) <= 1)
+  await page.keyboard.press('Tab')
+  assert.ok((await width()) > 50)
+  // The nodes say how much room they have, and when they last answered.
+  const table = page.getByRole('table', { name: 'Nodes' })
+  await table.getByText(/GiB|MiB|TiB/).nth(2).waitFor()
+  assert.equal(await table.getByText(/ago|now/).count(), 3)
+  await close(page)
+})
+
 test('an address opens what it names, in its scope', async () => {
   await call('PUT', '/v1/checkpoints/only%2Fhere', { state: { a: { b: 1 } } }, 'team-a')
   const page = await open(browser, 'agent?id=only/here&scope=team-a')

@@ -33,7 +33,8 @@ export default function PodPage() {
     return { pod, nodes: nodes.items }
   }, [scope.value, ref], everyMs)
   useChanges(ref.manager, found.data, found.reload)
-  const [done, setDone] = useState<{ what: string; report: unknown } | undefined>()
+  const [reported, setReported] = useState<{ of: typeof ref; what: string; report: unknown } | undefined>()
+  const done = reported?.of.manager === ref.manager && reported.of.key === ref.key ? reported : undefined
   if (!ref.manager || !ref.key) return <PageFrame title="Pod" back={back}><Empty title="The address names no pod" command="dormctl pods get MANAGER KEY" /></PageFrame>
   const data = found.data
   if (!data) {
@@ -46,7 +47,7 @@ export default function PodPage() {
   const shown = topology.nodes.find((n) => n.name === selected)
   return (
     <PageFrame title={ref.key} back={back} actions={<PodActions of={ref} done={(what, report) => {
-      setDone({ what, report })
+      setReported({ of: ref, what, report })
       found.reload()
     }} />} about={
       <><Badge text={data.pod.status} /> {awake} of {plural(topology.nodes.length, 'node')} awake · version <span class="mono">{data.pod.topology_version}</span> of its topology · <a href={href('instance', ref)}>as an instance</a></>
@@ -59,7 +60,7 @@ export default function PodPage() {
             : <Graph of={topology} selected={selected} onSelect={select} />}
         </Card>
         <div class="aside">
-          {done && <Card title={done.what} side={<button type="button" class="quiet" onClick={() => setDone(undefined)}>Close</button>}><Json value={done.report} label={done.what} open={3} /></Card>}
+          {done && <Card title={done.what} side={<button type="button" class="quiet" onClick={() => setReported(undefined)}>Close</button>}><Json value={done.report} label={done.what} open={3} /></Card>}
           {shown ? <NodeCard of={ref} node={shown} topology={topology} reload={found.reload} /> : <Card title="Node"><p class="calm">Choose a node in the graph to see its state.</p></Card>}
           <Mutation of={data.pod.mutation} />
         </div>
