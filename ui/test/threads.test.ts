@@ -28,3 +28,12 @@ test('an entry of one thread is not shown as that of another', async () => {
   assert.equal(await page.getByRole('heading', { name: 'Entry 1' }).count(), 0)
   await close(page)
 })
+
+test('large entries appear although one answer of a node does not hold them all', async () => {
+  const large = 'x'.repeat(1 << 20)
+  for (let i = 0; i < 5; i++) await append('large', Array.from({ length: 5 }, (_, k) => `entry ${i * 5 + k} ${large}`)) // 25 MiB; an answer holds 16
+  const page = await open(browser, `thread?id=large&${at}`)
+  await page.getByText('25 entries').waitFor()
+  for (const seq of [0, 24]) await page.getByRole('button', { name: new RegExp(`^${seq} `) }).getByText(`entry ${seq} x`).waitFor({ timeout: 30_000 })
+  await close(page)
+})

@@ -73,18 +73,26 @@ export function useEntries(id: string, scope: string): Entries {
   }, [id, scope])
 
   const floor = thread?.floor ?? 0
+  /** Reads entries into the pages that are kept. An answer ends early if its entries are large. */
+  const read = async (from: number, to: number, signal: AbortSignal): Promise<void> => {
+    for (let next: number | null = from; next !== null && next <= to;) {
+      const page: Schemas['EntryPage'] = await api.get('/v1/threads/{id}/entries', { signal, params: { id }, query: { from: next, to, limit: pageEntries } })
+      if (signal.aborted) return
+      page.items.forEach(put)
+      redraw((n) => n + 1)
+      next = page.next
+    }
+  }
   const want = useCallback((first: number, last: number) => {
     const { signal } = stop.current
     for (let number = Math.floor(first / pageEntries); number <= Math.floor(last / pageEntries); number++) {
       if (asked.current.has(number)) continue
       asked.current.add(number)
       const from = Math.max(floor, number * pageEntries)
-      api.get('/v1/threads/{id}/entries', { signal, params: { id }, query: { from, to: (number + 1) * pageEntries - 1, limit: pageEntries } }).then((page) => {
-        page.items.forEach(put)
-        redraw((n) => n + 1)
-      }, (failure: unknown) => {
+      read(from, (number + 1) * pageEntries - 1, signal).catch((failure: unknown) => {
+        if (signal.aborted) return
         asked.current.delete(number)
-        if (!signal.aborted) setError(failure)
+        setError(failure)
       })
     }
   }, [id, floor])
