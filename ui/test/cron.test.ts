@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import ts from 'typescript'
+import { load } from './modules.js'
 
 interface Row {
   expression: string
@@ -15,15 +15,8 @@ interface Schedules {
   instants: (schedule: unknown, zone: string, after: number, count: number) => number[]
 }
 
-/** Loads the module of the console that reads cron expressions. */
-async function schedules(): Promise<Schedules> {
-  const source = readFileSync('src/pages/timers/schedule.ts', 'utf8')
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } })
-  return await import(`data:text/javascript,${encodeURIComponent(outputText)}`) as Schedules
-}
-
 test('the console computes the instants that nodes compute', async () => {
-  const { parse, instants } = await schedules()
+  const { parse, instants } = await load<Schedules>('src/pages/timers/schedule.ts')
   const rows = JSON.parse(readFileSync('test/cron.json', 'utf8')) as Row[]
   assert.ok(rows.length > 400)
   for (const row of rows) {

@@ -8,7 +8,7 @@ export function ArgumentField({ of, text, changed, onText }: { of: Argument; tex
     case 'boolean':
       return <label class="check"><input type="checkbox" checked={text === 'true'} onChange={(e) => onText(String(e.currentTarget.checked))} />{label}{hint}</label>
     case 'choice':
-      return <label>{label}<select value={text} onChange={(e) => onText(e.currentTarget.value)}>{of.choices.map((c) => <option key={c}>{c}</option>)}</select>{hint}</label>
+      return <label>{label}<select value={text} onChange={(e) => onText(e.currentTarget.value)}>{of.choices.map((c) => <option key={c.text} value={c.text}>{c.text}</option>)}</select>{hint}</label>
     case 'long':
     case 'json':
       return <label>{label}<textarea class={of.kind === 'json' ? 'mono' : ''} rows={of.kind === 'json' ? 4 : 5} value={text} onInput={(e) => onText(e.currentTarget.value)} spellcheck={of.kind === 'long'} />{hint}</label>

@@ -6,7 +6,13 @@ export interface Argument {
   kind: 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'json'
   label: string
   hint: string
-  choices: readonly string[]
+  choices: readonly Choice[]
+}
+
+/** A value that a person may choose, and its text. */
+export interface Choice {
+  text: string
+  value: unknown
 }
 
 type Schema = Record<string, unknown>
@@ -23,7 +29,7 @@ export function argumentsOf(values: Schema, metadata: Schema): Argument[] {
   const names = [...new Set([...Object.keys(properties), ...Object.keys(values)])]
   return names.map((name) => {
     const of = isObject(properties[name]) ? properties[name] : {}
-    const choices = Array.isArray(of['enum']) ? of['enum'].map(String) : []
+    const choices = Array.isArray(of['enum']) ? of['enum'].map((value: unknown) => ({ text: textOf(value), value })) : []
     const text = (member: string): string => (typeof of[member] === 'string' ? of[member] : '')
     return { name, label: text('title') || name, hint: text('description'), choices, kind: choices.length ? 'choice' : kindOf(text('type'), values[name]) }
   })
@@ -55,6 +61,11 @@ export function valueOf(argument: Argument, text: string): unknown {
       } catch {
         throw new Error(`${argument.label} is not JSON: check quotes and brackets`)
       }
+    case 'choice': {
+      const chosen = argument.choices.find((c) => c.text === text)
+      if (!chosen) throw new Error(`${argument.label} is none of its choices: ${text || 'it is empty'}`)
+      return chosen.value
+    }
     default:
       return text
   }
