@@ -5,7 +5,7 @@ import { seedConversations, seedFiles, seedScopes } from './seed_data.js'
 
 type Body = Record<string, unknown>
 
-/** Makes a call of the API, in a scope. It tries again while the cluster elects a leader. */
+/** Makes a call of the API, in a scope. A body that is a text is sent as it is. It tries again while the cluster elects a leader. */
 export async function call<T = Body>(method: string, path: string, body?: unknown, scope = 'default', secret = token): Promise<T> {
   const key = crypto.randomUUID()
   for (let attempt = 0; ; attempt++) {
@@ -17,7 +17,7 @@ export async function call<T = Body>(method: string, path: string, body?: unknow
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(method === 'GET' || /\/(decide|signals)$/.test(path) ? {} : idempotent(path, key)),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
     }).catch(() => undefined)
     if (response?.ok) return (response.status === 204 ? {} : await response.json()) as T
     if (attempt >= 20 || (response && response.status < 500)) assert.fail(`${method} ${path}: ${response?.status} ${await response?.text()}`)

@@ -22,7 +22,7 @@ export default function Agent() {
   const id = query['id'] ?? ''
   const [opened, setOpened] = useState<{ thread: string; entry: Entry } | undefined>()
   const back = { href: href('agents'), text: 'Agents' }
-  const found = useCall((signal) => api.get('/v1/checkpoints/{key}', { signal, params: { key: id } }), [id, scope.value], 5_000)
+  const found = useCall((signal) => api.get('/v1/checkpoints/{key}', { signal, exact: true, params: { key: id } }), [id, scope.value], 5_000)
   const checkpoint = found.data
   if (!id) return <PageFrame title="Agent" back={back}><Empty title="The address names no agent" command="dormctl checkpoints ls" /></PageFrame>
   if (!checkpoint) return <PageFrame title={id} back={back}>{found.error ? <Problem error={found.error} retry={found.reload} /> : <Loading />}</PageFrame>

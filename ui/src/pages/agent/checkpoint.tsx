@@ -17,7 +17,7 @@ export function CheckpointCard({ current }: { current: Checkpoint }) {
   const [against, setAgainst] = useState(0) // 0 is none
   const history = useCall((signal) => api.get('/v1/checkpoints/{key}/history', { signal, params: { key }, query: { limit: 100 } }), [key, current.revision])
   const load = (r: number, signal: AbortSignal): Promise<Checkpoint> =>
-    r === 0 || r === current.revision ? Promise.resolve(current) : api.get('/v1/checkpoints/{key}', { signal, params: { key }, query: { revision: r } })
+    r === 0 || r === current.revision ? Promise.resolve(current) : api.get('/v1/checkpoints/{key}', { signal, exact: true, params: { key }, query: { revision: r } })
   const shown = useCall(async (signal) => ({
     is: await load(revision, signal), other: against ? await load(against, signal) : undefined,
   }), [key, revision, against, current.revision])

@@ -11,10 +11,10 @@ export function Download({ id }: { id: string }) {
     setError(undefined)
     setRead(0)
     try {
-      const conversation = await api.get('/v1/conversations/{id}', { params: { id } })
+      const conversation = await api.get('/v1/conversations/{id}', { exact: true, params: { id } })
       const messages: Schemas['Message'][] = []
       for (let from: number | null = 0; from !== null;) {
-        const page: Schemas['MessagePage'] = await api.get('/v1/conversations/{id}/messages', { params: { id }, query: { from, limit: 1_000 } })
+        const page: Schemas['MessagePage'] = await api.get('/v1/conversations/{id}/messages', { exact: true, params: { id }, query: { from, limit: 1_000 } })
         messages.push(...page.items)
         setRead(messages.length)
         from = page.next
