@@ -40,6 +40,7 @@ const faults = new WeakMap<BrowserContext, string[]>()
 /** Closes a page, and fails the test if the page had an error that it did not handle, or broke its policy. */
 export async function close(page: Page): Promise<void> {
   const context = page.context()
+  await page.unrouteAll({ behavior: 'wait' }) // an answer that a test changes must not come after the end of its page
   await context.close()
   assert.deepEqual(faults.get(context), [])
 }
