@@ -238,13 +238,13 @@ func TestAnArchiveThatIsNotThereFails(t *testing.T) {
 		archive node.Archive
 		code    int
 	}{
-		"no directory":   {node.Archive{URL: at(filepath.Join(dir, "nowhere")), AnySigner: true}, 1},
-		"no backups":     {node.Archive{URL: at(empty), AnySigner: true}, 1},
-		"no program":     {node.Archive{URL: "s3://bucket", Program: filepath.Join(dir, "dormblob"), AnySigner: true}, 1},
-		"two clusters":   {node.Archive{URL: at(two), AnySigner: true}, 2},
-		"nobody trusted": {node.Archive{URL: at(empty)}, 2},
-		"no URL":         {node.Archive{URL: "tape://1", AnySigner: true}, 2},
-		"no key":         {node.Archive{URL: at(empty), PublicKeys: []string{"x"}}, 2},
+		"no directory":      {node.Archive{URL: at(filepath.Join(dir, "nowhere")), AnySigner: true}, 1},
+		"no backups":        {node.Archive{URL: at(empty), AnySigner: true}, 1},
+		"no program":        {node.Archive{URL: "s3://bucket", Program: filepath.Join(dir, "dormblob"), AnySigner: true}, 1},
+		"two clusters":      {node.Archive{URL: at(two), AnySigner: true}, 2},
+		"no signer trusted": {node.Archive{URL: at(empty)}, 2},
+		"no URL":            {node.Archive{URL: "tape://1", AnySigner: true}, 2},
+		"no key":            {node.Archive{URL: at(empty), PublicKeys: []string{"x"}}, 2},
 	} {
 		_, err := node.VerifyArchive(t.Context(), node.Point{Archive: c.archive}, "", true, dir)
 		if exitCode(err) != c.code {

@@ -13,6 +13,7 @@ import (
 
 	"dormouse/cluster"
 	"dormouse/cluster/keys"
+	"dormouse/cluster/raftlog"
 	"dormouse/config"
 	"dormouse/fsm"
 )
@@ -64,14 +65,15 @@ func unused(dir string) error {
 
 // foundFrom makes c's unused data directory the one node of a new cluster, with the state of a
 // snapshot stream. It returns the cluster's id. If it fails, or ctx ends, it removes the log and the
-// state.
+// state, unless another process has made them.
 func foundFrom(ctx context.Context, c config.Config, state io.Reader) (id string, err error) {
 	raft, rows := dir(c, "raft"), dir(c, "state")
 	if err := unused(c.Node.DataDir); err != nil { // what another process has made since must stay
 		return "", err
 	}
 	defer func() {
-		if err != nil {
+		others := errors.Is(err, raftlog.ErrForeign) || errors.Is(err, raftlog.ErrLocked)
+		if err != nil && !others {
 			err = errors.Join(err, os.RemoveAll(raft), os.RemoveAll(rows))
 		}
 	}()
