@@ -86,6 +86,19 @@ func (k *call) message(m *apipb.Call, now time.Time, wait time.Duration) bool {
 	return true
 }
 
+// extend lets the attempt last for d after the last part of a long message that came or went on its
+// link, though not past end: on a slow connection a long message takes longer than an attempt, and another
+// attempt would take as long.
+func (f *flight) extend(d time.Duration, end time.Time) {
+	until := f.link.moved().Add(d)
+	if until.After(end) {
+		until = end
+	}
+	if until.After(f.until) {
+		f.until = until
+	}
+}
+
 // lost records that f will not be answered. mu is held.
 func (k *call) lost(f *flight) {
 	if f.link.drop(f) {

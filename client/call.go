@@ -199,13 +199,17 @@ func (k *call) tick() {
 		k.mu.Unlock()
 		return // the timer fired before a Reset took effect
 	}
-	if f := k.flight; f != nil && now.Before(f.until) {
+	f := k.flight
+	if f != nil {
+		f.extend(k.client.o.Attempt, k.end)
+	}
+	if f != nil && now.Before(f.until) {
 		k.client.pool.look(f.link, f.since)
 		k.wakeIn(min(f.until.Sub(now), k.client.o.Silence))
 		k.mu.Unlock()
 		return
 	}
-	if f := k.flight; f != nil {
+	if f != nil {
 		k.lost(f)
 		f.link.stalled(f.since)
 		k.client.pool.markUnhealthy(f.link)

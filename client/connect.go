@@ -170,7 +170,7 @@ func (p *pool) dial(addr string) (*link, error) {
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	impatient := time.AfterFunc(dialTimeout, cancel)
-	stream, err := p.exchange(ctx, addr, conn)
+	stream, moved, err := p.exchange(ctx, addr, conn)
 	if err == nil && p.cluster.get() != "" {
 		err = p.sameCluster(addr, stream) // before any call is sent
 	}
@@ -184,6 +184,7 @@ func (p *pool) dial(addr string) (*link, error) {
 		return nil, err
 	}
 	l := newLink(p.ctx, addr, conn, stream, cancel)
+	l.moved = moved
 	l.check = func() error { return p.sameCluster(addr, stream) }
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -16,21 +17,25 @@ import (
 )
 
 // exchange opens the Exchange stream to addr: over frames, or over conn with a node or a proxy that
-// does not know them.
-func (p *pool) exchange(ctx context.Context, addr string, conn *grpc.ClientConn) (apipb.Store_ExchangeClient, error) {
+// does not know them. Over frames, moved returns when the last part of a long message came or went.
+func (p *pool) exchange(ctx context.Context, addr string, conn *grpc.ClientConn) (stream apipb.Store_ExchangeClient, moved func() time.Time, err error) {
 	if p.o.Dialer != nil || len(p.o.DialOptions) == 0 { // the options may hold a dialer, which is out of reach
-		stream, err := p.frames(ctx, addr)
-		if err == nil || !errors.Is(err, framed.ErrOther) {
-			return stream, err
+		over, err := p.frames(ctx, addr)
+		if err == nil {
+			return &grpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: over}, over.Moved, nil
+		}
+		if !errors.Is(err, framed.ErrOther) {
+			return nil, nil, err
 		}
 		p.o.Logger.Debug("no frames, gRPC only", "endpoint", addr, "error", err)
 	}
-	return apipb.NewStoreClient(conn).Exchange(ctx) //nolint:wrapcheck // the dial's
+	stream, err = apipb.NewStoreClient(conn).Exchange(ctx)
+	return stream, func() time.Time { return time.Time{} }, err //nolint:wrapcheck // the dial's
 }
 
 // frames opens the stream on a connection of its own. It waits for the beginning of an answer for
 // half of dialTimeout: a proxy may wait for more.
-func (p *pool) frames(ctx context.Context, addr string) (apipb.Store_ExchangeClient, error) {
+func (p *pool) frames(ctx context.Context, addr string) (*framed.ClientStream, error) {
 	dialling, cancel := context.WithTimeout(ctx, dialTimeout/2)
 	defer cancel()
 	conn, err := p.connection(dialling, addr)
@@ -44,14 +49,10 @@ func (p *pool) frames(ctx context.Context, addr string) (apipb.Store_ExchangeCli
 	if id := p.cluster.get(); id != "" {
 		sent.Set(convert.ClusterHeader, id)
 	}
-	stream, err := framed.Open(ctx, conn, framed.ClientOptions{
+	return framed.Open(ctx, conn, framed.ClientOptions{
 		Method: apipb.Store_Exchange_FullMethodName, Metadata: sent, MessageMax: convert.ReplyMessageBytesMax,
 		Patience: dialTimeout / 2, KeepaliveEvery: keepaliveEvery, KeepaliveTimeout: keepaliveTimeout,
-	})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the dial's
-	}
-	return &grpc.GenericClientStream[apipb.Calls, apipb.Replies]{ClientStream: stream}, nil
+	}) //nolint:wrapcheck // the dial's
 }
 
 // connection dials addr, and makes the handshake of TLS as gRPC does.

@@ -25,7 +25,7 @@ type flight struct {
 	msg   apipb.Call
 	size  int
 	since time.Time
-	until time.Time // when the attempt ends
+	until time.Time // when the attempt ends, unless parts of long messages come or go
 	due   time.Time // guarded by link.mu; when the call's tick is due
 	sent  bool      // guarded by link.mu; it was, or is being, written to the stream
 }
@@ -36,6 +36,7 @@ type link struct {
 	addr   string
 	conn   *grpc.ClientConn
 	stream apipb.Store_ExchangeClient
+	moved  func() time.Time   // returns when the last part of a long message came or went; zero if that is not known
 	cancel context.CancelFunc // of the stream
 	since  time.Time          // when it was made
 
@@ -64,7 +65,7 @@ type link struct {
 
 func newLink(life context.Context, addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
 	return &link{
-		addr: addr, conn: conn, stream: stream, cancel: cancel, since: time.Now(), life: life,
+		addr: addr, conn: conn, stream: stream, moved: func() time.Time { return time.Time{} }, cancel: cancel, since: time.Now(), life: life,
 		wake: make(chan struct{}, 1), used: make(chan struct{}), flying: map[uint64]*flight{}, heard: time.Now(),
 	}
 }
@@ -174,11 +175,16 @@ func (l *link) drop(f *flight) (sent bool) {
 // its other calls need not time out as well.
 func (l *link) stalled(since time.Time) {
 	l.mu.Lock()
-	silent := !l.heard.After(since)
+	silent := l.silentLocked(since)
 	l.mu.Unlock()
 	if silent {
 		l.cancel()
 	}
+}
+
+// silentLocked reports whether no message came since then, and no part of a long one came or went.
+func (l *link) silentLocked(since time.Time) bool {
+	return !l.heard.After(since) && !l.moved().After(since)
 }
 
 // run serves the link until its stream ends. Then it calls gone, after which no call

@@ -112,7 +112,7 @@ func (p *pool) look(l *link, since time.Time) {
 func (l *link) beginLook(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken || l.looking || l.heard.After(since) {
+	if l.broken || l.looking || !l.silentLocked(since) {
 		return false
 	}
 	l.looking = true

@@ -93,6 +93,15 @@ func (s *ClientStream) SendMsg(m any) error { return send(s.frames, m) }
 // CloseSend implements grpc.ClientStream.
 func (s *ClientStream) CloseSend() error { return s.frames.write(kindClose, nil, false) }
 
+// Moved returns when the last part of a message of more than 64 KiB came or went, or the zero time if
+// there was none. It may be called concurrently.
+func (s *ClientStream) Moved() time.Time {
+	if moved := s.frames.moved.Load(); moved != 0 {
+		return s.frames.opened.Add(time.Duration(moved))
+	}
+	return time.Time{}
+}
+
 // Header implements grpc.ClientStream: it waits for the server's head.
 func (s *ClientStream) Header() (metadata.MD, error) {
 	for s.header == nil && s.over == nil {

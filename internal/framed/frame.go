@@ -36,6 +36,7 @@ const (
 	readBuffer   = 64 << 10
 	keptBytesMax = 1 << 20 // a larger buffer is not kept for the next message
 	firstPart    = 64 << 10
+	partBytesMax = 256 << 10 // of a long message that is written at once
 	slowMax      = 10 * time.Second
 
 	// reassureEvery is less than any timeout of a ping.
@@ -55,8 +56,10 @@ type frames struct {
 	unread     int     // bytes of in that the last payload shares
 	large      *[]byte // the last payload, if it was longer than in
 	give       func()  // gives back the room of large
+	arriving   bool    // a long payload is being read
 	heard      atomic.Bool
 	opened     time.Time
+	moved      atomic.Int64 // when the last part of a long payload came or went, in ns since opened
 	owed       atomic.Int64 // until when a long message may travel, in ns since opened; see owe
 
 	mu     sync.Mutex // held while a frame is written
@@ -70,21 +73,21 @@ type Room func(ctx context.Context, n int) (give func(), err error)
 
 func newFrames(conn net.Conn, messageMax int) *frames {
 	f := &frames{conn: conn, messageMax: messageMax, opened: time.Now()}
-	f.in = bufio.NewReaderSize(listening{conn, &f.heard}, readBuffer)
+	f.in = bufio.NewReaderSize(listening{f}, readBuffer)
 	return f
 }
 
-// listening is a reader that notes that something came.
-type listening struct {
-	io.Reader
-	heard *atomic.Bool
-}
+// listening reads from the connection, and notes that something came.
+type listening struct{ frames *frames }
 
 // Read implements io.Reader.
 func (l listening) Read(b []byte) (int, error) {
-	n, err := l.Reader.Read(b)
+	n, err := l.frames.conn.Read(b)
 	if n > 0 {
-		l.heard.Store(true)
+		l.frames.heard.Store(true)
+	}
+	if n > 0 && l.frames.arriving {
+		l.frames.move()
 	}
 	return n, err //nolint:wrapcheck // the connection's own
 }
@@ -169,6 +172,8 @@ func (f *frames) readLarge(n int) (err error) {
 	if err := f.conn.SetReadDeadline(time.Now().Add(travelMax(n))); err != nil {
 		return err //nolint:wrapcheck // the connection's own
 	}
+	f.arriving = true
+	defer func() { f.arriving = false }()
 	f.large = buffers.Get().(*[]byte) //nolint:forcetypeassert // see buffers
 	for have := 0; have < n; {
 		upTo := min(n, max(2*have, firstPart, cap(*f.large)))
@@ -252,15 +257,29 @@ func (f *frames) write(k kind, m codec.Message, first bool) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.failed == nil {
-		if size > f.in.Size() {
-			f.owe(size)
-		}
+	if size > f.in.Size() {
+		f.writeLarge(out, size)
+	} else if f.failed == nil {
 		// What the peer has sent can still be read.
 		_, f.failed = f.conn.Write(out)
 	}
 	return f.failed //nolint:wrapcheck // the connection's own
 }
+
+// writeLarge writes a frame with a long payload of n bytes. f.mu must be held.
+func (f *frames) writeLarge(out []byte, n int) {
+	f.owe(n)
+	for len(out) > 0 && f.failed == nil {
+		part := out[:min(len(out), partBytesMax)]
+		out = out[len(part):]
+		if _, f.failed = f.conn.Write(part); f.failed == nil {
+			f.move()
+		}
+	}
+}
+
+// move notes that a part of a long payload came or went.
+func (f *frames) move() { f.moved.Store(int64(time.Since(f.opened))) }
 
 // owe gives the peer the time that a message of n bytes may travel. Until it has the message, it can
 // neither read a ping nor has it anything to answer. f.mu must be held.
