@@ -2,6 +2,7 @@ import { RefusedError, type Client } from '@dormouse/client'
 import { createWorkflowBaseUrl, createWorkflowUrl } from '@workflow/utils'
 import { MessageId, parseQueueName, ValidQueueName, type Queue, type QueueOptions, type QueuePayload } from '@workflow/world'
 import { ulid } from 'ulid'
+import { Agent, fetch } from 'undici'
 import { decode, encode } from './codec.js'
 import { digest, type Keys } from './keys.js'
 import { runFenced } from './owner.js'
@@ -63,13 +64,16 @@ export interface Answer {
   text: string
 }
 
+/** A handler answers when it is done, however long that takes: the fetch of Node gives up after 300 s. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+
 /** Posts a message to the handler of its queue. It throws if no handler answers. */
 export async function post(baseUrl: string, message: Message, fence: { claim: string; epoch: number }, signal: AbortSignal): Promise<Answer> {
   const headers = {
     ...message.headers, 'content-type': 'application/json', [header.queue]: message.queue, [header.message]: message.id, [header.attempt]: String(message.deliveries + 1),
     [header.run]: message.run, [header.claim]: encodeURIComponent(fence.claim), [header.epoch]: String(fence.epoch),
   }
-  const response = await fetch(route(baseUrl, message.queue), { method: 'POST', headers, body: message.payload, signal })
+  const response = await fetch(route(baseUrl, message.queue), { method: 'POST', headers, body: message.payload, signal, dispatcher: patient })
   return { ok: response.ok, text: await response.text() }
 }
 

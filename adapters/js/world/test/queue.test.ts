@@ -1,6 +1,7 @@
 // The queue and the ownership of runs: kills of processes and of the leader, retries, fences.
 import { WorkflowWorldError } from '@workflow/errors'
 import { SPEC_VERSION_CURRENT, ValidQueueName, type CreateEventRequest } from '@workflow/world'
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { createWorld } from '../src/index.js'
 import { Keys } from '../src/keys.js'
 import { Owner } from '../src/owner.js'
@@ -25,6 +26,25 @@ it('delivers a message again until its handler succeeds, under one id', async ()
   await on.start!()
   const { messageId } = await on.queue(queue, { runId: 'wrun_1' })
   await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4].map((attempt) => [attempt, messageId])), 20_000)
+})
+
+it('delivers a message once to a handler that takes longer than a fetch waits', async () => {
+  const before = getGlobalDispatcher()
+  setGlobalDispatcher(new Agent({ headersTimeout: 1000 })) // 300 s by default
+  onTestFinished(() => setGlobalDispatcher(before))
+  let begun = 0
+  let ended = 0
+  const baseUrl = await serve(async () => {
+    begun++
+    await sleep(4000)
+    ended++
+  })
+  const on = world({ baseUrl })
+  await on.start!()
+  await on.queue(queue, { runId: 'wrun_1' })
+  await vi.waitFor(() => expect(ended).toBe(1), 20_000)
+  await on.close!()
+  expect(begun).toBe(1)
 })
 
 it('delivers one of the messages with an idempotency key, and a new one after it', async () => {
