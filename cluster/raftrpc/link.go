@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -44,6 +45,7 @@ type link struct {
 	callCodec
 	conn   net.Conn
 	target raft.ServerAddress // "" if the other node has made it
+	unused time.Time          // since when it is in the pool
 }
 
 func newLink(c net.Conn, encoding Encoding, target raft.ServerAddress) *link {
@@ -87,12 +89,17 @@ func isLost(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &errno)
 }
 
+// unusedMax is how long a connection that no call uses is kept, or up to twice as long. Those to
+// addresses that no member has any more would stay open else.
+const unusedMax = 5 * time.Minute
+
 // pool keeps the connections to other nodes that no call uses.
 type pool struct {
 	most int // for one node
 
 	mu     sync.Mutex
-	idle   map[raft.ServerAddress][]*link // guarded by mu
+	idle   map[raft.ServerAddress][]*link // guarded by mu; the last one was used last
+	swept  time.Time                      // guarded by mu
 	closed bool                           // guarded by mu
 }
 
@@ -113,15 +120,35 @@ func (p *pool) take(target raft.ServerAddress) *link {
 	return l
 }
 
-// put gives l back. It closes l if enough connections to that node are kept.
+// put gives l back. It closes l if enough connections to that node are kept, and those that were not
+// used for unusedMax.
 func (p *pool) put(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	l.unused = time.Now()
+	if l.unused.Sub(p.swept) > unusedMax {
+		p.swept = l.unused
+		p.sweep(l.unused.Add(-unusedMax))
+	}
 	if p.closed || len(p.idle[l.target]) >= p.most {
 		l.close()
 		return
 	}
 	p.idle[l.target] = append(p.idle[l.target], l)
+}
+
+// sweep closes the connections that were not used since then. mu must be held.
+func (p *pool) sweep(since time.Time) {
+	for target, idle := range p.idle {
+		n := 0
+		for n < len(idle) && idle[n].unused.Before(since) {
+			idle[n].close()
+			n++
+		}
+		if p.idle[target] = slices.Delete(idle, 0, n); n == len(idle) {
+			delete(p.idle, target)
+		}
+	}
 }
 
 // drop closes all idle connections to target.

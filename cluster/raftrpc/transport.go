@@ -14,8 +14,8 @@ import (
 	"dormouse/internal/failpoint"
 )
 
-// snapshotRate is the least rate at which a snapshot must travel: its call has
-// Options.Timeout for each so many bytes.
+// snapshotRate is the least rate at which a snapshot must travel and be installed: its
+// call has Options.Timeout for each so many bytes.
 const snapshotRate = 256 << 10
 
 // copyBytes is the size of the buffer through which a snapshot is sent.
@@ -194,7 +194,7 @@ func (t *Transport) InstallSnapshot(_ raft.ServerID, target raft.ServerAddress, 
 	if err := l.writeCall(args); err != nil {
 		return err
 	}
-	sent, err := io.CopyBuffer(struct{ io.Writer }{l.conn}, io.LimitReader(data, args.Size), make([]byte, copyBytes))
+	sent, err := io.CopyBuffer(timedWriter{l.conn, t.o.Timeout}, io.LimitReader(data, args.Size), make([]byte, copyBytes))
 	if err == nil && sent < args.Size {
 		err = io.ErrUnexpectedEOF
 	}
@@ -206,6 +206,21 @@ func (t *Transport) InstallSnapshot(_ raft.ServerID, target raft.ServerAddress, 
 		return err
 	}
 	return refused
+}
+
+// timedWriter writes a snapshot. A Write fails if the receiver takes nothing for timeout: the system
+// would notice a machine that has vanished only after some 15 minutes, and Raft sends the receiver
+// nothing else meanwhile.
+type timedWriter struct {
+	conn    net.Conn
+	timeout time.Duration
+}
+
+func (w timedWriter) Write(b []byte) (int, error) {
+	if err := w.conn.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
+		return 0, err //nolint:wrapcheck // the connection's own
+	}
+	return w.conn.Write(b) //nolint:wrapcheck // the connection's own
 }
 
 // dial returns a new connection to target.

@@ -371,6 +371,20 @@ func TestASnapshotThatStopsFails(t *testing.T) {
 	}
 }
 
+// A receiver that takes nothing more of a snapshot, as on a machine that has vanished, holds its sender up
+// for one timeout, however large the snapshot is.
+func TestASnapshotThatIsNotTakenFails(t *testing.T) {
+	for _, encoding := range []Encoding{SummedFrames, Frames, Msgpack} {
+		from := New(Options{Layer: listen(t, encoding), Idle: 3, Timeout: 50 * time.Millisecond, Logger: nullLogger})
+		t.Cleanup(func() { _ = from.Close() })
+		to := on(t, listen(t, encoding)) // nothing handles its calls
+		err := from.InstallSnapshot("n2", to.LocalAddr(), &raft.InstallSnapshotRequest{Size: 1 << 40}, new(raft.InstallSnapshotResponse), zeros{})
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("encoding %d: %v", encoding, err)
+		}
+	}
+}
+
 // A snapshot that is refused unread: the sender learns why if it is small, and that
 // the connection ended if it is large. It does not wait for its time-out.
 func TestARefusedSnapshotEndsItsConnection(t *testing.T) {
