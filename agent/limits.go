@@ -97,7 +97,7 @@ const (
 	ChangesMaxDefault  = 100_000           // changes kept, if the policy sets none
 	ChangesMaxMost     = 10_000_000        // the most that a policy may keep
 	ChangesSlack       = 1024              // this many more may be kept until the next change
-	ChangesTrimMax     = 64                // log entries whose changes are removed at once
+	ChangesTrimMax     = 64                // log entries whose changes are removed at once, besides one for each change that is added
 	ChangePathBytesMax = 2*IDBytesMax + 32 // a prefix of Changed.Path
 )
 

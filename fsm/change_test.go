@@ -285,6 +285,40 @@ func TestAFeedForgetsItsOldestChanges(t *testing.T) {
 	}
 }
 
+// Entries with many changes remove as many of the entries before them that have one change each.
+func TestAFeedOfSmallEntriesThenLargeOnesKeepsItsBound(t *testing.T) {
+	for level, most := range map[uint32]int{txn.TrimLevel: 100 + agent.ChangesSlack + 200, txn.TrimLevel - 1: 1 << 20} {
+		r := newSubject(t)
+		r.raise(level)
+		do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{ChangesMax: 100}})
+		for range agent.ChangesSlack {
+			do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
+		}
+		ops := make([]agent.Op, 200)
+		for i := range ops {
+			ops[i] = &agent.PutValue{Key: fmt.Sprint(i)}
+		}
+		n := 0
+		for range 12 {
+			if _, err := r.try(ops...); err != nil {
+				t.Fatal(err)
+			}
+			page := r.page(agent.DefaultScope, r.index, 0, "", 1)
+			n = 0
+			for next := page.Floor; next <= r.index; {
+				page := r.page(agent.DefaultScope, next, 0, "", 10_000)
+				n, next = n+len(page.Changes), page.Next
+			}
+			if n > most {
+				t.Errorf("level %d: %d changes are kept", level, n)
+			}
+		}
+		if level < txn.TrimLevel && n < 2*(100+agent.ChangesSlack) {
+			t.Errorf("level %d: %d changes are kept: the test shows nothing", level, n)
+		}
+	}
+}
+
 func TestDeletingAScopeEndsItsFeed(t *testing.T) {
 	r := recording(t)
 	put := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "v"}}}

@@ -106,18 +106,22 @@ func (b *Entry) addChanges(scope string, feed *logpb.FeedRow, changes []ScopeCha
 	}
 	b.Rows.SetMessage(kv.ChangeKey(scope, b.Progress.Index), row)
 	feed.Kept += row.Count
-	return b.trimFeed(scope, feed)
+	most := agent.ChangesTrimMax
+	if b.Level >= TrimLevel { // old rows may have one change each, and this one many
+		most += len(changes)
+	}
+	return b.trimFeed(scope, feed, most)
 }
 
-// trimFeed removes the oldest changes beyond what the scope keeps. It allows some slack, so that
-// not every entry trims.
-func (b *Entry) trimFeed(scope string, feed *logpb.FeedRow) error {
+// trimFeed removes the oldest changes beyond what the scope keeps, of at most so many log entries. It
+// allows some slack, so that not every entry trims.
+func (b *Entry) trimFeed(scope string, feed *logpb.FeedRow, most int) error {
 	state := b.Scopes[scope]
 	keep := OrDefault(PolicyOf(&state.Scope, b.Defaults).ChangesMax, agent.ChangesMaxDefault)
 	if feed.Kept <= keep+agent.ChangesSlack {
 		return nil
 	}
-	keys, _, err := b.Rows.Keys(kv.ChangeKey(scope, feed.Floor), kv.After(kv.ScopeKey(kv.KindChange, scope)), agent.ChangesTrimMax)
+	keys, _, err := b.Rows.Keys(kv.ChangeKey(scope, feed.Floor), kv.After(kv.ScopeKey(kv.KindChange, scope)), most)
 	if err != nil {
 		return err
 	}

@@ -94,3 +94,6 @@ const NamedRowsLevel = 9
 // ReadBytesLevel is the feature level from which on the bytes that a commit may write include those that
 // its ops read and then leave as they are.
 const ReadBytesLevel = 9
+
+// TrimLevel is the feature level from which on an entry removes as many more rows of a feed as it adds changes.
+const TrimLevel = 9
