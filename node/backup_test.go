@@ -211,7 +211,7 @@ func TestSettingsOfBackupsAreCheckedAtTheStart(t *testing.T) {
 		c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0"
 		c.Backup.URL = "file://" + filepath.Join(t.TempDir(), "backups")
 		change(&c.Backup)
-		if n, err := node.Open(node.Options{Config: c, Headless: true}); exitCode(err) != 2 {
+		if n, err := node.Open(t.Context(), node.Options{Config: c, Headless: true}); exitCode(err) != 2 {
 			t.Errorf("%s: %v, %v", name, n, err)
 		}
 	}

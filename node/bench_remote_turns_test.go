@@ -65,7 +65,7 @@ func openRemoteTurnHosts(b *testing.B) *remoteTurnHosts {
 	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
+	n, err := node.Open(b.Context(), node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func benchNodes(b *testing.B) []string {
 		if i > 0 {
 			c.Cluster.Join = []string{benchFirst}
 		}
-		n, err := node.Open(node.Options{Config: c, Network: transport.TCP{}, Logger: hclog.NewNullLogger()})
+		n, err := node.Open(b.Context(), node.Options{Config: c, Network: transport.TCP{}, Logger: hclog.NewNullLogger()})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -116,7 +116,7 @@ func TestAHostJoinsOverTLS(t *testing.T) {
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	c.Raft.CertFile, c.Raft.KeyFile = ours.issue("n1")
 	c.Raft.CAFile = filepath.Join(ours.dir, "ca.pem")
-	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
+	n, err := node.Open(t.Context(), node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

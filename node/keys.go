@@ -35,11 +35,11 @@ type secrets struct {
 }
 
 // openSecrets finds the cluster key, and writes what others need of it. The data directory exists.
-func openSecrets(o Options, logger hclog.Logger) (*secrets, error) {
+func openSecrets(ctx context.Context, o Options, logger hclog.Logger) (*secrets, error) {
 	s := &secrets{config: o.Config, network: o.Network, logger: logger, ring: o.Keys}
 	if s.ring == nil {
 		var err error
-		if s.ring, err = s.find(); err != nil {
+		if s.ring, err = s.find(ctx); err != nil {
 			return nil, fault("find the cluster key", err, codeConfig)
 		}
 	}
@@ -60,7 +60,7 @@ func openSecrets(o Options, logger hclog.Logger) (*secrets, error) {
 
 // find returns the cluster keys from the first source that is configured: the key file, the data
 // directory, or a join token. A node that may found a cluster by itself makes a key.
-func (s *secrets) find() (keys.Ring, error) {
+func (s *secrets) find(ctx context.Context) (keys.Ring, error) {
 	c := s.config
 	if c.Cluster.KeyFile != "" {
 		return keys.ReadRing(c.Cluster.KeyFile)
@@ -71,7 +71,7 @@ func (s *secrets) find() (keys.Ring, error) {
 			return ring, err
 		}
 	}
-	ring, err := s.obtain()
+	ring, err := s.obtain(ctx)
 	if err != nil || c.Node.Ephemeral {
 		return ring, err
 	}
@@ -79,11 +79,11 @@ func (s *secrets) find() (keys.Ring, error) {
 }
 
 // obtain returns the keys of a node that has none.
-func (s *secrets) obtain() (keys.Ring, error) {
+func (s *secrets) obtain(ctx context.Context) (keys.Ring, error) {
 	c := s.config
 	switch {
 	case c.Cluster.JoinTokenFile != "":
-		return s.enrol()
+		return s.enrol(ctx)
 	case c.Cluster.Bootstrap || c.Cluster.Expect == 1:
 		return keys.Ring{keys.New()}, nil
 	}
@@ -106,7 +106,7 @@ func joinToken(c config.Config) (token keys.Token, ok bool, err error) {
 }
 
 // enrol gets the cluster keys with the join token.
-func (s *secrets) enrol() (keys.Ring, error) {
+func (s *secrets) enrol(ctx context.Context) (keys.Ring, error) {
 	token, _, err := joinToken(s.config)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *secrets) enrol() (keys.Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), enrolTimeout)
+	ctx, cancel := context.WithTimeout(ctx, enrolTimeout)
 	defer cancel()
 	ring, err := transport.Enrol(ctx, network, s.config.Node.ID, token)
 	if err != nil {

@@ -83,15 +83,16 @@ type Node struct {
 }
 
 // Open opens a node's parts in order. It serves nothing before Run, which also closes what Open has
-// opened. If Open returns an error, nothing is left open.
-func Open(o Options) (*Node, error) {
+// opened. If Open returns an error, nothing is left open. The error wraps that of ctx, which bounds Open
+// and not the node, if ctx ended first.
+func Open(ctx context.Context, o Options) (*Node, error) {
 	o.Config.Resolve()
 	n := &Node{o: o, logger: o.Logger, log: tail.New(os.Stderr, logTailBytes), fatal: make(chan error, 1), stopping: make(chan struct{})}
 	if n.logger == nil {
 		n.logger = newLogger(o.Config, n.log)
 	}
 	opened := make(chan error, 1)
-	go func() { opened <- n.open() }()
+	go func() { opened <- n.open(ctx) }()
 	var why error
 	select {
 	case err := <-opened:
@@ -106,10 +107,10 @@ func Open(o Options) (*Node, error) {
 	}
 }
 
-func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, func() error { return openSpans(n) }, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
-		if err := open(); err != nil {
-			return err
+func (n *Node) open(ctx context.Context) error {
+	for _, open := range []func() error{n.checkDescriptors, func() error { return n.openMachine(ctx) }, n.openGroup, func() error { return openSpans(n) }, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
+		if err := open(); err != nil || ctx.Err() != nil {
+			return errors.Join(ctx.Err(), err)
 		}
 	}
 	return nil
@@ -129,7 +130,7 @@ func (n *Node) orClosed(err error) (*Node, error) {
 }
 
 // openMachine opens the secrets, and the state machine with the state of its own disk.
-func (n *Node) openMachine() error {
+func (n *Node) openMachine(ctx context.Context) error {
 	c := n.o.Config
 	fs := n.o.FS
 	state := dir(c, "state")
@@ -148,7 +149,7 @@ func (n *Node) openMachine() error {
 	var err error
 	n.memory = MemoryPlan(c)
 	logMemory(n.memory, n.logger)
-	if n.secrets, err = openSecrets(n.o, n.logger); err != nil {
+	if n.secrets, err = openSecrets(ctx, n.o, n.logger); err != nil {
 		return err
 	}
 	n.machine, err = fsm.Open(fsm.Options{

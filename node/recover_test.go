@@ -226,7 +226,7 @@ func (w *simCluster) refused(name string) error {
 	}
 	defer transport.Shutdown() //nolint:errcheck // its node never ran
 	host := w.links.Host(name)
-	n, err := node.Open(node.Options{
+	n, err := node.Open(w.t.Context(), node.Options{
 		Config: c, Keys: clustertest.Keys, Network: host, Servers: host, Gossip: transport, FS: storage.Disk, Logger: hclog.NewNullLogger(),
 	})
 	if err == nil {

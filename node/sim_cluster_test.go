@@ -226,7 +226,7 @@ func (w *simCluster) startWith(name string, c config.Config) *testNode {
 	if w.logger != nil {
 		o.Logger = w.logger
 	}
-	n, err := node.Open(o)
+	n, err := node.Open(context.Background(), o)
 	if err != nil {
 		w.t.Fatalf("start %s: %v", name, err)
 	}

@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"errors"
+	"net"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
+	"dormouse/cluster/keys"
 	"dormouse/config"
 )
 
@@ -30,7 +33,7 @@ func alone(t *testing.T) *Node {
 		t.Fatal(err)
 	}
 	host := clustertest.NewNetwork().Host("n1")
-	n, err := Open(Options{Config: c, Network: host, Servers: host, Gossip: talk, Logger: hclog.NewNullLogger()})
+	n, err := Open(t.Context(), Options{Config: c, Network: host, Servers: host, Gossip: talk, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,4 +98,31 @@ func TestAPartThatFailsLosesNothing(t *testing.T) {
 			t.Errorf("after the stop: %+v, %v; want one instance that hibernated", s, err)
 		}
 	})
+}
+
+// A node that is stopped while it waits for the cluster key says that it was stopped.
+func TestAStopEndsTheWaitForTheClusterKey(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() //nolint:errcheck // nothing is read from it
+	token := keys.Ring{keys.New()}.NewToken(time.Now().Add(time.Hour), []string{silent.Addr().String()})
+	c := config.Default()
+	c.Node.ID, c.Node.DataDir, c.Cluster.JoinTokenFile = "n2", t.TempDir(), filepath.Join(t.TempDir(), "token")
+	if err := keys.WriteFile(c.Cluster.JoinTokenFile, token.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		conn, err := silent.Accept()
+		if err == nil {
+			defer conn.Close() //nolint:errcheck // nothing is written to it
+		}
+		stop()
+		<-t.Context().Done()
+	}()
+	if _, err := Open(ctx, Options{Config: c, Logger: hclog.NewNullLogger()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("open: %v", err)
+	}
 }

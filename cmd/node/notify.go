@@ -13,7 +13,7 @@ import (
 // node listens. A node listens before its cluster has a leader: the nodes that found a cluster
 // wait for each other, and a unit that is starting would delay its dependants.
 func runNode(ctx context.Context, c config.Config) error {
-	n, err := node.Open(node.Options{Config: c, Alone: true})
+	n, err := node.Open(ctx, node.Options{Config: c, Alone: true})
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func runUntilReady(t *testing.T, flags []string) {
 	t.Helper()
 	s := newSystem()
 	s.run = func(_ context.Context, c config.Config) error {
-		n, err := node.Open(node.Options{Config: c})
+		n, err := node.Open(t.Context(), node.Options{Config: c})
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func run(ctx context.Context, say printer) error {
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "embedded", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(node.Options{Config: c, Alone: true, Handlers: companion.Handlers(companion.Fake), Logger: hclog.NewNullLogger()})
+	n, err := node.Open(ctx, node.Options{Config: c, Alone: true, Handlers: companion.Handlers(companion.Fake), Logger: hclog.NewNullLogger()})
 	if err != nil {
 		return err
 	}

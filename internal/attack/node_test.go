@@ -24,7 +24,7 @@ func startNode(t *testing.T, change func(*config.Config)) *node.Node {
 	if change != nil {
 		change(&c)
 	}
-	n, err := node.Open(node.Options{Config: c, Logger: hclog.NewNullLogger()})
+	n, err := node.Open(t.Context(), node.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

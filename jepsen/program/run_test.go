@@ -35,7 +35,7 @@ func startNode(t *testing.T) *node.Node {
 	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", freeAddr(t), "127.0.0.1:0", "127.0.0.1:0" // programs learn the gRPC address
-	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
+	n, err := node.Open(t.Context(), node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func (p *process) run(ctx context.Context, o node.Options, gossip string) error 
 		return err
 	}
 	o.Gossip = talk
-	n, err := node.Open(o)
+	n, err := node.Open(context.Background(), o)
 	if err != nil {
 		return errors.Join(err, talk.Shutdown())
 	}

@@ -130,7 +130,7 @@ func (n *Node) wake(o Options) error {
 	if err != nil {
 		return err
 	}
-	if n.node, err = node.Open(node.Options{Config: c, Network: host, Servers: servers, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger, RootToken: func(secret string) { n.root <- secret }}); err != nil {
+	if n.node, err = node.Open(context.Background(), node.Options{Config: c, Network: host, Servers: servers, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger, RootToken: func(secret string) { n.root <- secret }}); err != nil {
 		return err
 	}
 	var life context.Context
