@@ -50,7 +50,7 @@ func judge(ctx context.Context, h *history.History, name string) check.Result {
 		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build has no such checker: %v", err)}
 	}
 	of := h.Of(name)
-	return check.Corrupt(of, w.Check(ctx, of))
+	return check.Unread(of, check.Corrupt(of, w.Check(ctx, of)))
 }
 
 // reached reports whether the run entered a phase.

@@ -160,9 +160,11 @@ func (r *run) finale(ctx context.Context, c *callers) {
 	_ = join(len(c.groups), func(i int) error {
 		t := c.groups[i]
 		if err := t.workload.Final(ctx, t.last); err != nil {
-			r.note("final reads of %s: %v", t.workload.Name(), err)
+			text := fmt.Sprintf("%s: %v", t.workload.Name(), err)
+			r.record.Event(history.Event{Kind: history.EventNote, Name: check.NoteUnread, Detail: text})
+			r.tell("final reads of " + text)
 		}
-		return nil // the workload's checker reports missing reads
+		return nil // the verdict tells of missing reads
 	})
 }
 

@@ -124,3 +124,16 @@ func TestALookThatIsInterruptedIsNotRecorded(t *testing.T) {
 
 // first are the nodes at the start of a run.
 var first = []node{{name: "h1", grpc: "127.0.0.1:1"}, {name: "h2", grpc: "127.0.0.1:2"}, {name: "h3", grpc: "127.0.0.1:3"}}
+
+// A run of which a workload's final reads failed is not ok, whatever the calls before show.
+func TestFailedFinalReadsAreJudged(t *testing.T) {
+	put := history.Op{ID: 1, Workload: "register", Call: "put", Key: "v1", In: []byte(`{"content":{"a":1}}`), Out: []byte(`{"incarnation":1,"revision":1}`), Invoke: 1, Return: 2, Outcome: history.OK}
+	h := &history.History{Header: history.Header{Workloads: []string{"register"}}, Ops: []history.Op{put}}
+	if r := Judge(t.Context(), h).Results[0]; r.Verdict != check.OK {
+		t.Fatalf("without: %s (%s)", r.Verdict, r.Why)
+	}
+	h.Events = append(h.Events, history.Event{Kind: history.EventNote, Name: check.NoteUnread, Detail: "register: final read of v1: unavailable: no leader"})
+	if r := Judge(t.Context(), h).Results[0]; r.Verdict != check.Unknown {
+		t.Errorf("with: %s (%s)", r.Verdict, r.Why)
+	}
+}

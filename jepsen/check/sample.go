@@ -46,7 +46,7 @@ type Rows struct {
 // not answer; Detail says why.
 const FinalLook = "final"
 
-// Names of the EventNotes that checkers read. All but the last three are about Node.
+// Names of the EventNotes that checkers read. All but the last four are about Node.
 const (
 	// NoteMayExit begins an interval in which the node's process may end. Detail lists
 	// the allowed ways, separated by commas: "killed", an exit code, "any".
@@ -61,6 +61,8 @@ const (
 	// NoteDiskUnread records that the disk of a node could not be read after a cluster
 	// did not recover.
 	NoteDiskUnread = "disk unread"
+	// NoteUnread records that final reads of a workload failed, "WORKLOAD: why".
+	NoteUnread = "final reads"
 )
 
 // Phases of a run, as EventPhase names them.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -14,8 +15,9 @@ const (
 )
 
 // FinalReads makes the final read of every key. It repeats a failed read, because the
-// checker needs it.
+// checker needs it. The error has the keys that could not be read, up to the one at which ctx ended.
 func FinalReads(ctx context.Context, keys []string, read func(key string) error) error {
+	var failed error
 	for _, key := range keys {
 		for try := 1; ; try++ {
 			err := read(key)
@@ -23,10 +25,14 @@ func FinalReads(ctx context.Context, keys []string, read func(key string) error)
 				break
 			}
 			if try == FinalTries || ctx.Err() != nil {
-				return fmt.Errorf("final read of %s: %w", key, err)
+				failed = errors.Join(failed, fmt.Errorf("final read of %s: %w", key, err))
+				break
 			}
 			Hang(ctx, FinalRest)
 		}
+		if ctx.Err() != nil && failed != nil {
+			break
+		}
 	}
-	return nil
+	return failed
 }

@@ -28,10 +28,21 @@ func TestFinalReadsAreTriedAgain(t *testing.T) {
 		if err := FinalReads(t.Context(), []string{"a"}, never); !errors.Is(err, away) || tries != FinalTries {
 			t.Errorf("%d tries, %v", tries, err)
 		}
+		read = nil
+		err = FinalReads(t.Context(), []string{"a", "b"}, func(key string) error {
+			read = append(read, key)
+			if key == "a" {
+				return away
+			}
+			return nil
+		})
+		if !errors.Is(err, away) || len(read) != FinalTries+1 || read[FinalTries] != "b" {
+			t.Errorf("a key that cannot be read: read %v, %v", read, err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		tries = 0
-		if err := FinalReads(ctx, []string{"a"}, never); !errors.Is(err, away) || tries != 1 {
+		if err := FinalReads(ctx, []string{"a", "b"}, never); !errors.Is(err, away) || tries != 1 {
 			t.Errorf("%d tries after the end, %v", tries, err)
 		}
 	})

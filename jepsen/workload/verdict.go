@@ -35,8 +35,9 @@ func (f *Findings) Add(rule, key string, ops []history.Op, format string, args .
 	return &f.Kept[len(f.Kept)-1]
 }
 
-// ByKey judges a history key by key. The verdict is unknown if ctx ends, or if judge
-// returns an error, which means that the history is not readable.
+// ByKey judges a history key by key. The verdict is unknown if ctx ends, if judge returns
+// an error, which means that the history is not readable, or if no call of a key succeeded, because
+// such a history shows nothing.
 func ByKey(ctx context.Context, name string, h *history.History, judge func(key string, ops []history.Op, f *Findings) error) check.Result {
 	begun := time.Now()
 	r := check.Result{Check: name, Verdict: check.OK, Counts: tally(h.Ops)}
@@ -54,8 +55,8 @@ func ByKey(ctx context.Context, name string, h *history.History, judge func(key 
 		}
 		r.Ops += len(keys[key])
 	}
-	if r.Ops == 0 && r.Why == "" {
-		r.Why = "there are no calls to judge"
+	if r.Why == "" && !slices.ContainsFunc(h.Ops, func(op history.Op) bool { return op.Key != "" && op.Outcome == history.OK }) {
+		r.Why = "no call succeeded"
 	}
 	for rule, times := range f.Broken {
 		r.Counts["broken: "+rule] = times

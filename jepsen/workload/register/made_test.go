@@ -100,7 +100,11 @@ func madeUpRegister(d workloadtest.Draw, n int) workloadtest.Script {
 func TestRegisterExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		sound := madeUpRegister(workloadtest.Drawn(r), rapid.IntRange(1, 40).Draw(r, "calls"))
-		if got := workloadtest.Check(New(), sound); got.Verdict != check.OK {
+		want := check.OK
+		if len(workloadtest.Answered(sound, func(history.Op) bool { return true })) == 0 {
+			want = check.Unknown
+		}
+		if got := workloadtest.Check(New(), sound); got.Verdict != want {
 			r.Fatalf("sound, judged %s: %v", got.Verdict, workloadtest.Details(got))
 		}
 		places := workloadtest.Answered(sound, func(op history.Op) bool { return op.Call != "delete" })
