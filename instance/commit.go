@@ -197,11 +197,11 @@ func (st *store) findReply(i *instance, s agent.Signal) (request agent.Request, 
 	return request, known, err
 }
 
-// retryRequest returns the request id for a signal that was refused level
-// times.
+// retryRequest returns the request id for a signal that was refused level times. What its client
+// has settled is settled at each level: without Low, the window of a level would never move on.
 func retryRequest(r agent.Request, level int) agent.Request {
 	if level > 0 {
-		r.Client, r.Low = fmt.Sprintf("again-%d-%x", level, sha256.Sum256([]byte(r.Client))), 0
+		r.Client = fmt.Sprintf("again-%d-%x", level, sha256.Sum256([]byte(r.Client)))
 	}
 	return r
 }

@@ -173,6 +173,27 @@ func TestWritesOfOtherClientsAreDetected(t *testing.T) {
 	})
 }
 
+// Signals that have to be decided again are accepted at any distance from each other, as those of a
+// recurring timer and of a client that has sent many.
+func TestLaterSignalsAreDecidedAgain(t *testing.T) {
+	sim(t, nil, func(k *kit) {
+		key := ref("a").Checkpoint()
+		k.send(k.host, "a", signal("patch", `{"n":0}`))
+		for n, seq := range []uint64{1, 5000, 5001, 5001 + agent.RequestWindowMax, 1 << 40} {
+			theirs := agent.PatchCheckpoint{Key: key, Patch: agent.JSON(fmt.Sprintf(`{"theirs":%d}`, n))}
+			if _, err := k.node.PatchCheckpoint(k.Context(), theirs); err != nil {
+				k.Fatal(err)
+			}
+			s := signal("patch", fmt.Sprintf(`{"n":%d}`, n+1))
+			s.Request = agent.Request{Client: "c", Seq: seq, Low: seq}
+			k.send(k.host, "a", s)
+			if got, want := k.state(k.host, "a"), fmt.Sprintf(`{"n":%d,"theirs":%d}`, n+1, n); got != want {
+				k.Errorf("request %d: state %s, want %s", seq, got, want)
+			}
+		}
+	})
+}
+
 // The error of a signal names the wrong member and what it should be, in words of JSON.
 func TestTheErrorOfASignalIsAboutItsJSON(t *testing.T) {
 	sim(t, nil, func(k *kit) {
