@@ -211,7 +211,7 @@ func (k *call) tick() {
 	}
 	if f != nil {
 		k.lost(f)
-		f.link.stalled(f.since)
+		f.link.stalled(f.since, k.client.o.Silence)
 		k.client.pool.markUnhealthy(f.link)
 	}
 	if !now.Before(k.end) {

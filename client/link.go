@@ -172,19 +172,21 @@ func (l *link) drop(f *flight) (sent bool) {
 }
 
 // stalled breaks a link that has been silent since an attempt that timed out, so that
-// its other calls need not time out as well.
-func (l *link) stalled(since time.Time) {
+// its other calls need not time out as well. It reports whether the link was silent.
+func (l *link) stalled(since time.Time, silence time.Duration) bool {
 	l.mu.Lock()
-	silent := l.silentLocked(since)
+	silent := l.silentLocked(since, silence)
 	l.mu.Unlock()
 	if silent {
 		l.cancel()
 	}
+	return silent
 }
 
-// silentLocked reports whether no message came since then, and no part of a long one came or went.
-func (l *link) silentLocked(since time.Time) bool {
-	return !l.heard.After(since) && !l.moved().After(since)
+// silentLocked reports whether no message came since then, and no part of a long one comes or goes now:
+// none has for half of silence.
+func (l *link) silentLocked(since time.Time, silence time.Duration) bool {
+	return !l.heard.After(since) && time.Since(l.moved()) >= silence/2
 }
 
 // run serves the link until its stream ends. Then it calls gone, after which no call

@@ -89,7 +89,7 @@ func (o *lookout) untilSilent(ctx context.Context, conn *grpc.ClientConn, end co
 // look ends a link that has been silent since then, if its node does not answer: its calls
 // are sent to other nodes. It returns at once.
 func (p *pool) look(l *link, since time.Time) {
-	if !l.beginLook(since) {
+	if !l.beginLook(since, p.o.Silence) {
 		return
 	}
 	p.mu.Lock()
@@ -102,17 +102,18 @@ func (p *pool) look(l *link, since time.Time) {
 		if p.lookout.answers(p.ctx, l.conn) {
 			return
 		}
-		p.o.Logger.Debug("the node does not answer", "endpoint", l.addr)
-		l.stalled(since)
-		p.markUnhealthy(l)
+		if l.stalled(since, p.o.Silence) {
+			p.o.Logger.Debug("the node does not answer", "endpoint", l.addr)
+			p.markUnhealthy(l)
+		}
 	})
 }
 
 // beginLook reports whether the link has been silent since then and no look is under way.
-func (l *link) beginLook(since time.Time) bool {
+func (l *link) beginLook(since time.Time, silence time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.broken || l.looking || !l.silentLocked(since) {
+	if l.broken || l.looking || !l.silentLocked(since, silence) {
 		return false
 	}
 	l.looking = true

@@ -36,7 +36,7 @@ const (
 	readBuffer   = 64 << 10
 	keptBytesMax = 1 << 20 // a larger buffer is not kept for the next message
 	firstPart    = 64 << 10
-	partBytesMax = 256 << 10 // of a long message that is written at once
+	partBytesMax = 64 << 10 // of a long message that is written at once
 	slowMax      = 10 * time.Second
 
 	// reassureEvery is less than any timeout of a ping.
