@@ -3,6 +3,8 @@ package agent
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 )
 
 // DefaultScope is the scope of a request that names none.
@@ -210,6 +212,9 @@ func (o *ImportScope) validateOp(t *tally) error {
 	case o.Minted > scopeMintedMost:
 		return Invalid("minted", "minted = %d must be at most %d", o.Minted, uint64(scopeMintedMost))
 	case o.Scope != nil:
+		if !utf8.ValidString(o.Scope.Name + strings.Join(o.Scope.MetadataKeys, "")) {
+			return Invalid("scope", "the name or a metadata key of the scope is not UTF-8")
+		}
 		return o.Scope.Policy.Validate()
 	}
 	return nil

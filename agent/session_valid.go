@@ -209,10 +209,13 @@ func (t *tally) lease(session, lease, owner string) error {
 }
 
 func (t *tally) request(r *SessionRequest) error {
-	if err := firstOf(ValidID("id", r.ID), normalizeValue("input", &r.Input), normalize("metadata", &r.Metadata)); err != nil {
+	if err := firstOf(
+		ValidID("id", r.ID), normalizeValue("input", &r.Input), normalize("metadata", &r.Metadata),
+		validText("owner_id", "id_bytes_max", r.Owner, IDBytesMax), validText("outcome", "id_bytes_max", string(r.Outcome), IDBytesMax), // the state machine sets both
+	); err != nil {
 		return err
 	}
-	t.bytes += len(r.ID)
+	t.bytes += len(r.ID) + len(r.Owner) + len(r.Outcome)
 	return t.contents("input", SessionRequestBytesMax, "session_request_bytes_max", r.Input, r.Metadata)
 }
 

@@ -111,3 +111,18 @@ func TestASessionFitsInAnAnswer(t *testing.T) {
 		t.Errorf("the newest request and snapshot may have %d bytes, more than the %d that are kept", newest, agent.SessionKeptBytesMax)
 	}
 }
+
+// Text that is not UTF-8 cannot be encoded: one such op would break the connection that calls share.
+func TestTextThatTheStoreSetsIsUTF8(t *testing.T) {
+	for name, op := range map[string]agent.Op{
+		"the owner of a request":   &agent.ClaimSession{Session: "s", Owner: "o", Request: &agent.SessionRequest{ID: "r", Owner: "\xff"}},
+		"the outcome of a request": &agent.ClaimSession{Session: "s", Owner: "o", Request: &agent.SessionRequest{ID: "r", Outcome: "\xff"}},
+		"the name of a scope":      &agent.ImportScope{ID: "i", Scope: &agent.Scope{Name: "\xff"}},
+		"a metadata key":           &agent.ImportScope{ID: "i", Scope: &agent.Scope{Name: "s", MetadataKeys: []string{"k", "\xff"}}},
+	} {
+		c := agent.Commit{Ops: []agent.Op{op}}
+		if err := c.Validate(); agent.CodeOf(err) != agent.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
