@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 )
 
@@ -28,5 +29,26 @@ func TestABackupWaitsForANodeNoLongerThanTheTimeout(t *testing.T) {
 		}
 		late.Stop()
 		cancel()
+	}
+}
+
+// taking is a node that takes a backup, which never ends.
+type taking struct{ *fake }
+
+func (taking) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
+	progress(layout.BackupProgress{Phase: layout.BackupWrites, Done: 1, Total: 2})
+	<-ctx.Done()
+	return layout.BackupInfo{}, ctx.Err()
+}
+
+// A backup goes on without its caller: the outcome of one whose connection broke is unknown.
+func TestABackupThatBreaksIsUnknown(t *testing.T) {
+	w := newWires(t)
+	f := &fake{}
+	stop := w.serve("a", f, taking{f})
+	c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+	_, err := c.TakeBackup(t.Context(), func(layout.BackupProgress) { go stop() })
+	if agent.CodeOf(err) != agent.CodeUnknown {
+		t.Errorf("take a backup: %v", err)
 	}
 }

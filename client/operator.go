@@ -65,10 +65,15 @@ func (c *Client) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinT
 // Backup writes a backup to w; see layout.Operator. It is not retried once a part was
 // written: discard the output after an error.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+	l, release, err := c.waitForNode(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.BackupChunk], error) {
 		return api.Backup(ctx, &apipb.BackupRequest{})
 	}
-	return receiveAll(ctx, c, open, func(chunk *apipb.BackupChunk) error {
+	return receiveFrom(ctx, l.conn, open, func(chunk *apipb.BackupChunk) error {
 		if _, err := w.Write(chunk.Data); err != nil {
 			return fmt.Errorf("write the backup: %w", err)
 		}
@@ -88,32 +93,25 @@ func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
 }
 
 // TakeBackup takes a backup now; see layout.BackupTaker. It makes one attempt, at one node. Once the node
-// was reached, it has no timeout but that of ctx.
+// was reached, it has no timeout but that of ctx. The backup goes on if the connection breaks: the error is
+// unknown then.
 func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
-	var taken layout.BackupInfo
-	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.TakeBackupEvent], error) {
-		return api.TakeBackup(ctx, &apipb.TakeBackupRequest{})
-	}
-	err := receiveAll(ctx, c, open, func(event *apipb.TakeBackupEvent) error {
-		if event.Backup != nil {
-			taken = convert.BackupFromProto(event.Backup)
-		} else if progress != nil {
-			progress(convert.BackupProgress(event))
-		}
-		return nil
-	})
-	return taken, err
-}
-
-// receiveAll opens a stream from one node and gives each message to receive. It waits for the node as long as any
-// call does; the stream has no timeout but that of ctx.
-func receiveAll[M any](ctx context.Context, c *Client, open func(context.Context, apipb.ClusterClient) (grpc.ServerStreamingClient[M], error), receive func(*M) error) error {
 	l, release, err := c.waitForNode(ctx)
 	if err != nil {
-		return err
+		return layout.BackupInfo{}, err
 	}
 	defer release()
-	return receiveFrom(ctx, l.conn, open, receive)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var taken layout.BackupInfo
+	stream, err := apipb.NewClusterClient(l.conn).TakeBackup(ctx, &apipb.TakeBackupRequest{})
+	if err == nil {
+		taken, err = convert.TakeBackup(stream.Recv, progress)
+	}
+	if err != nil {
+		return layout.BackupInfo{}, errorOf(err, true)
+	}
+	return taken, nil
 }
 
 // receiveFrom opens a stream from a node and gives each message to receive.

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
@@ -87,8 +88,11 @@ func (b backupsAt) TakeBackup(ctx context.Context, progress func(layout.BackupPr
 		return layout.BackupInfo{}, fromStatus(err)
 	}
 	taken, err := convert.TakeBackup(stream.Recv, progress)
-	if err != nil {
-		return taken, fromStatus(err)
+	if err == nil {
+		return taken, nil
 	}
-	return taken, nil
+	if refused := refusal(err); refused != nil {
+		return layout.BackupInfo{}, refused
+	}
+	return layout.BackupInfo{}, agent.Errorf(agent.CodeUnknown, "the call broke, and the backup may still be taken: look for it in the list of backups: %v", err)
 }

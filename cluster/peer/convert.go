@@ -85,13 +85,20 @@ func toStatus(err error) error {
 // connection itself is unavailable: what peers ask of each other here changes
 // nothing, or may be asked again.
 func fromStatus(err error) error {
-	s := status.Convert(err)
-	for _, detail := range s.Details() {
+	if refused := refusal(err); refused != nil {
+		return refused
+	}
+	return agent.Errorf(agent.CodeUnavailable, "the peer did not answer: %s", status.Convert(err).Message())
+}
+
+// refusal returns the error that the peer answered with, or nil if it did not answer.
+func refusal(err error) error {
+	for _, detail := range status.Convert(err).Details() {
 		if e, ok := detail.(*oppb.Error); ok {
 			return ops.ErrorFromProto(e)
 		}
 	}
-	return agent.Errorf(agent.CodeUnavailable, "the peer did not answer: %s", s.Message())
+	return nil
 }
 
 func ownRequestToProto(r assign.Request) *peerpb.OwnRequest {
