@@ -2,6 +2,7 @@ package recall
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -67,7 +68,7 @@ func (d *Doc) bytes() int {
 func (x *Index) Len() int { return x.live }
 
 // Bytes returns the approximate size of the index.
-func (x *Index) Bytes() int { return x.bytes }
+func (x *Index) Bytes() int { return x.bytes + x.stems.bytes }
 
 // Put adds a memory, or replaces the one with its id. All vectors of an index
 // have the same length; a memory may have none. A vector of another length removes
@@ -143,12 +144,13 @@ func (x *Index) deadSlots() int { return len(x.docs) - x.live }
 // compactAfter is the minimum number of dead slots for a compaction.
 const compactAfter = 256
 
-// compact frees the memory of dead slots.
+// compact frees the memory of dead slots. Maps never shrink, so it makes new ones.
 func (x *Index) compact() {
 	places := make([]uint32, len(x.docs)) // :: old slot → new slot
 	docs := make([]slot, 0, x.live)
 	vectors := make([]float32, 0, x.live*x.dims)
-	x.bytes = 0
+	slots := make(map[string]uint32, x.live)
+	x.bytes, x.stems = 0, stems{}
 	for i, s := range x.docs {
 		if s.dead {
 			continue
@@ -159,10 +161,11 @@ func (x *Index) compact() {
 			s.vector = int32(len(vectors) / x.dims)
 			vectors = append(vectors, x.vectors[old:old+x.dims]...)
 		}
-		x.slots[s.ID] = places[i]
+		slots[s.ID] = places[i]
 		x.bytes += s.bytes()
 		docs = append(docs, s)
 	}
+	words := map[string][]posting{}
 	for word, list := range x.words {
 		kept := list[:0]
 		for _, p := range list {
@@ -170,16 +173,14 @@ func (x *Index) compact() {
 				kept = append(kept, posting{slot: places[p.slot], count: p.count})
 			}
 		}
-		if len(kept) == 0 {
-			delete(x.words, word)
-			continue
+		if len(kept) > 0 {
+			words[word] = slices.Clone(kept)
+			x.bytes += wordBytes + len(word) + postingBytes*len(kept)
 		}
-		x.words[word] = kept
-		x.bytes += wordBytes + len(word) + postingBytes*len(kept)
 	}
 	if len(vectors) == 0 {
 		x.dims = 0
 	}
-	x.docs, x.vectors = docs, vectors
+	x.docs, x.slots, x.words, x.vectors = docs, slots, words, vectors
 	x.bytes += 4 * len(vectors)
 }

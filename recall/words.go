@@ -111,10 +111,15 @@ func isASCII(text string) bool {
 
 // stems caches the stems of recent tokens, because stemming dominates the cost
 // of indexing.
-type stems struct{ known map[string]string }
+type stems struct {
+	known map[string]string
+	bytes int // approximate size
+}
 
-// stemsMax is the maximum number of cached stems, of about 100 bytes each.
-const stemsMax = 8192
+const (
+	stemsMax  = 8192 // the maximum number of cached stems
+	stemBytes = 72   // of one, in addition to the text
+)
 
 func (s *stems) word(token string) string {
 	if len(token) > wordBytesMax {
@@ -123,11 +128,12 @@ func (s *stems) word(token string) string {
 	word, ok := s.known[token]
 	if !ok {
 		if s.known == nil || len(s.known) == stemsMax {
-			s.known = map[string]string{}
+			*s = stems{known: map[string]string{}}
 		}
 		token = strings.Clone(token) // do not keep the whole text in memory
 		word = stem(token)
 		s.known[token] = word
+		s.bytes += stemBytes + len(token) + len(word)
 	}
 	return word
 }
