@@ -169,9 +169,9 @@ func (f *frames) readLarge(n int) (err error) {
 			return &roomError{err}
 		}
 	}
-	if err := f.conn.SetReadDeadline(time.Now().Add(travelMax(n))); err != nil {
-		return err //nolint:wrapcheck // the connection's own
-	}
+	// Not a deadline of the connection: gRPC, which accepted it, clears that once, at any time.
+	late := time.AfterFunc(travelMax(n), func() { _ = f.conn.Close() })
+	defer late.Stop()
 	f.arriving = true
 	defer func() { f.arriving = false }()
 	f.large = buffers.Get().(*[]byte) //nolint:forcetypeassert // see buffers
@@ -188,7 +188,7 @@ func (f *frames) readLarge(n int) (err error) {
 		}
 		have = upTo
 	}
-	return f.conn.SetReadDeadline(time.Time{}) //nolint:wrapcheck // the connection's own
+	return nil
 }
 
 // waitForRoom waits for room for n bytes. It reads no pings meanwhile, so it sends pongs every

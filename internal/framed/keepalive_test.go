@@ -58,6 +58,44 @@ func TestALongMessageArrivesOverASlowConnectionSim(t *testing.T) {
 	})
 }
 
+// trickle is a connection that takes a KiB each second, and whose deadlines others clear.
+type trickle struct{ net.Conn }
+
+func (c trickle) Read(b []byte) (int, error) {
+	time.Sleep(time.Second)
+	_ = c.SetReadDeadline(time.Time{})
+	return c.Conn.Read(b[:min(len(b), 1<<10)])
+}
+
+// A long message that only trickles in ends within the time that it may travel.
+func TestALongMessageThatTricklesEndsSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		accepted := make(chan *framed.ServerStream, 1)
+		go func() {
+			s, err := framed.Accept(context.Background(), trickle{server}, framed.ServerOptions{MessageMax: most})
+			if err != nil {
+				t.Error(err)
+			}
+			accepted <- s
+		}()
+		s, err := framed.Open(t.Context(), client, framed.ClientOptions{Method: method, MessageMax: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := <-accepted
+		defer to.Close()
+		go func() { _ = s.SendMsg(large(1 << 20)) }()
+		began := time.Now()
+		if err := to.RecvMsg(&apipb.Calls{}); err == nil {
+			t.Error("the message arrived")
+		}
+		if took := time.Since(began); took > 40*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 // A peer that takes nothing of a long message is found within the time that the message may travel.
 func TestAPeerThatTakesNoLongMessageIsFoundSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
