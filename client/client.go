@@ -120,8 +120,9 @@ func (c *Client) release(seq uint64) {
 }
 
 // Commit applies the ops of a commit, all or none, and returns one result for each; see
-// agent.Service. agent.OutcomeOf returns what an error says about the outcome. Scope.Apply
-// is shorter for ops in the client's scope.
+// agent.Service. agent.OutcomeOf returns what an error says about the outcome. After an unknown outcome
+// the bytes of the ops may still be read for a moment: do not change them. Scope.Apply is shorter for ops
+// in the client's scope.
 func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
 	k, err := c.prepare(ctx, commit)
 	if err != nil {

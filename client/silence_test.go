@@ -94,7 +94,7 @@ func leavesASilentNode(t *testing.T, calls, bytes int) {
 	}
 }
 
-// A client of one endpoint, such as a balancer's address, connects anew after one attempt when its connection is lost
+// A client of one endpoint, such as the address of a balancer, makes a new connection after one attempt if its connection is lost
 // and the endpoint still answers others, also for a long call.
 func TestAClientOfOneEndpointLeavesASilentConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -205,6 +207,66 @@ func TestResourcesAreReadCompletedAndWatched(t *testing.T) {
 	}
 	if err := session.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: thread}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// breaking is a store whose watches end: the first few at once, one of those that a caller may not make.
+type breaking struct {
+	agent.Service
+	ends    atomic.Int32
+	forbids bool
+}
+
+func (b *breaking) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	if b.ends.Add(-1) < 0 {
+		return b.Service.Watch(ctx, w)
+	}
+	return func(yield func(agent.Event, error) bool) {
+		if b.forbids {
+			yield(agent.Event{}, agent.Errorf(agent.CodeForbidden, "no"))
+		}
+	}
+}
+
+// A watch that ends begins again, and its client is told that the resource may have changed. One that its
+// caller may not make ends the subscription.
+func TestAWatchThatEndsBeginsAgain(t *testing.T) {
+	b := &breaking{Service: memstore.New()}
+	b.ends.Store(3)
+	changed := make(chan string, 16)
+	session := connect(t, startProcess(t, b).URL, &sdk.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { changed <- r.Params.URI },
+	})
+	if err := session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: threadURI + "t"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if uri := <-changed; uri != threadURI+"t" {
+			t.Errorf("%s changed", uri)
+		}
+	}
+	for came := false; !came; { // the watch begins a moment after the notification
+		if _, err := b.Commit(t.Context(), agent.Commit{Scope: "acme", Ops: []agent.Op{&agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Kind: "message"}}}}}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-changed:
+			came = true
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+
+	forbids := &breaking{Service: memstore.New(), forbids: true}
+	forbids.ends.Store(1)
+	p := startProcess(t, forbids)
+	session = connect(t, p.URL, nil)
+	if err := session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: threadURI + "t"}); err != nil {
+		t.Fatal(err)
+	}
+	for active := true; active; time.Sleep(5 * time.Millisecond) {
+		p.own.watched.mu.Lock()
+		active = len(p.own.watched.active) > 0
+		p.own.watched.mu.Unlock()
 	}
 }
 

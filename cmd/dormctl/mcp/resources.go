@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/retry"
 )
 
 // The resources: threads and sessions by id, memories by agent and id. Ids are percent-encoded.
@@ -26,6 +28,9 @@ const (
 const (
 	// subscriptionsMax bounds the resources that a server watches at once.
 	subscriptionsMax = 256
+	// rewatchFirst and rewatchMost are the first and the longest pause before a watch that ended begins again.
+	rewatchFirst = 50 * time.Millisecond
+	rewatchMost  = 30 * time.Second
 	// completionsMax is how many ids a completion suggests at most.
 	completionsMax = 100
 	// tailOfResource is how many entries of a thread its resource has: the last ones.
@@ -194,7 +199,9 @@ func (b *subscriptions) drop(session, uri string) {
 	}
 }
 
-// watch sends a notification for each change of a resource, until one or ctx ends.
+// watch sends a notification for each change of a resource, until one or ctx ends. A watch that ends for
+// another reason, as when the scope is deleted, may have missed changes: watch then sends a notification and
+// begins again. It gives up if the caller may not watch any more.
 func (b *subscriptions) watch(ctx context.Context, one *subscription, server *sdk.Server, uri, path string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -205,21 +212,41 @@ func (b *subscriptions) watch(ctx context.Context, one *subscription, server *sd
 		case <-ctx.Done():
 		}
 	})
-	for event, err := range b.store.service.Watch(ctx, agent.Watch{Scope: b.store.scope, Changes: true, Prefix: path}) {
-		if err != nil {
+	changed := func() {
+		_ = server.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}) // a client that has gone needs no notification
+	}
+	pause := retry.New(rewatchFirst, rewatchMost)
+	for {
+		began := time.Now()
+		code := agent.CodeOf(b.follow(ctx, path, changed))
+		if time.Since(began) > rewatchMost {
+			pause.Reset()
+		}
+		if code == agent.CodeUnauthenticated || code == agent.CodeForbidden || !pause.Wait(ctx) {
 			break
 		}
-		for _, change := range event.Changes {
-			if change.Path() == path {
-				_ = server.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}) // a client that has gone needs no notification
-			}
-		}
+		changed()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.active[uri] == one { // the watch broke: a client may subscribe again
+	if b.active[uri] == one { // a client may subscribe again
 		delete(b.active, uri)
 	}
+}
+
+// follow calls changed for each change of a path in the feed, until the feed ends.
+func (b *subscriptions) follow(ctx context.Context, path string, changed func()) error {
+	for event, err := range b.store.service.Watch(ctx, agent.Watch{Scope: b.store.scope, Changes: true, Prefix: path}) {
+		if err != nil {
+			return err
+		}
+		for _, change := range event.Changes {
+			if change.Path() == path {
+				changed()
+			}
+		}
+	}
+	return nil
 }
 
 // complete suggests ids for the templates of the resources.
