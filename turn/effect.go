@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"dormouse/agent"
 )
@@ -193,10 +194,12 @@ func (t *Turn) locked(f func()) {
 }
 
 // key returns a globally unique key of an effect, because sessions never reuse
-// an incarnation.
+// an incarnation. Users may choose the ids of requests: a "/" in one must not end it.
 func key(t *Turn, effect string) string {
-	return fmt.Sprintf("%s/%d/%s/%s", t.session, t.initial.Incarnation, t.request.ID, effect)
+	return fmt.Sprintf("%s/%d/%s/%s", t.session, t.initial.Incarnation, escapeRequest.Replace(t.request.ID), effect)
 }
+
+var escapeRequest = strings.NewReplacer("/", "%2F", "%", "%25")
 
 func (r *effectRecord) input() agent.JSON {
 	if r.Edited != nil {
