@@ -32,7 +32,7 @@ func openNode() (s agent.Service, stop func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n, err := node.Open(node.Options{
+	n, err := node.Open(context.Background(), node.Options{
 		Config: c, Network: clustertest.NewNetwork().Host("n1"), Gossip: transport, FS: storage.MemFS(), Headless: true,
 		Logger: hclog.NewNullLogger(),
 	})

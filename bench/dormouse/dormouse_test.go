@@ -20,7 +20,7 @@ func alone(t *testing.T) (httpAddr, grpcAddr string) {
 	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(node.Options{Config: c, Logger: hclog.NewNullLogger()})
+	n, err := node.Open(t.Context(), node.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
