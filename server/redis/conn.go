@@ -140,13 +140,22 @@ func (c *conn) next(ctx context.Context) (*command, error) {
 	return c.requests.next()
 }
 
+// deadline returns when the client must have authenticated, or ended its transaction. It returns the zero time if the
+// client may wait without end.
+func (c *conn) deadline() time.Time {
+	switch {
+	case c.locked():
+		return c.opened.Add(authTimeout)
+	case c.queue != nil && !c.queue.grew.IsZero():
+		return c.queue.grew.Add(multiTimeout)
+	default:
+		return time.Time{}
+	}
+}
+
 // await waits for the first byte of a line, and sets the deadline for the rest of its command.
 func (c *conn) await(ctx context.Context) error {
-	idle := time.Time{}
-	if c.locked() {
-		idle = c.opened.Add(authTimeout)
-	}
-	if !c.readBy(idle) {
+	if !c.readBy(c.deadline()) {
 		return net.ErrClosed
 	}
 	if _, err := c.requests.from.Peek(1); err != nil {
@@ -156,9 +165,13 @@ func (c *conn) await(ctx context.Context) error {
 		c.recognized = true
 		c.certified(ctx)
 	}
-	began := time.Now()
+	began, deadline := time.Now(), c.deadline()
 	c.requests.extend = func(received int64) {
-		c.readBy(began.Add(commandGrace + time.Duration(received)*time.Second/receiveRate))
+		by := began.Add(commandGrace + time.Duration(received)*time.Second/receiveRate)
+		if !deadline.IsZero() && deadline.Before(by) {
+			by = deadline // the next command may have begun in the packet of the last one
+		}
+		c.readBy(by)
 	}
 	c.requests.early = c.locked()
 	c.requests.extend(0)

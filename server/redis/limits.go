@@ -27,6 +27,7 @@ const (
 	patternMax     = agent.IDBytesMax
 	readsMax       = agent.ReadsMax
 	authTimeout    = 10 * time.Second // to authenticate
+	multiTimeout   = time.Minute      // to end a transaction that has countedLeast bytes, which count as in flight
 	commandGrace   = 10 * time.Second // to send a command, and a second more for each receiveRate bytes
 	receiveRate    = 64 << 10
 	writeTimeout   = 30 * time.Second

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"time"
 
 	"dormouse/agent"
 )
@@ -9,9 +10,10 @@ import (
 // transaction is what a connection has queued since MULTI.
 type transaction struct {
 	queued  []queued
-	size    int64 // of the commands
-	counted int64 // bytes that are counted as in flight
-	broken  bool  // a command was refused: EXEC fails
+	size    int64     // of the commands
+	counted int64     // bytes that are counted as in flight
+	grew    time.Time // when it reached countedLeast bytes, for multiTimeout; zero before
+	broken  bool      // a command was refused: EXEC fails
 }
 
 // queued is a command of a transaction: a step, or a command that touches no values.
@@ -53,6 +55,9 @@ func (c *conn) enqueue(cmd *command, spec *spec) {
 	t.size += cmd.size
 	t.counted += cmd.counted
 	cmd.counted = 0
+	if t.grew.IsZero() && t.counted >= countedLeast {
+		t.grew = time.Now()
+	}
 	c.replies.value(statusQueued)
 }
 
