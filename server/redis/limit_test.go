@@ -169,7 +169,7 @@ func TestACallerNeedsATokenAndItsRights(t *testing.T) {
 	if got := c.do("GET k"); !strings.HasPrefix(got, "-NOAUTH") {
 		t.Errorf("with a revoked token: %s", got)
 	}
-	for _, request := range []string{"*11\r\n", "*1\r\n$16385\r\n"} {
+	for _, request := range []string{"*11\r\n", "*1\r\n$16385\r\n", "*2\r\n$8\r\n12345678\r\n$16384\r\n"} {
 		stranger := dial(t, addr)
 		stranger.raw(request)
 		if got := stranger.reply(); !strings.HasPrefix(got, "-ERR Protocol error") {

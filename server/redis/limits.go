@@ -14,11 +14,12 @@ const (
 	lineBytesMax    = 4 << 10                       // of a line, such as an inline command; also the size of the buffers
 	queueMax        = agent.CommitOpsMax            // commands of one transaction
 	earlyArgsMax    = 10                            // of a command before AUTH
-	earlyBulkMax    = 16 << 10                      // of one argument before AUTH: tokens of other issuers have up to 12 KiB
+	earlyBytesMax   = 16 << 10                      // of a command before AUTH: tokens of other issuers have up to 12 KiB
 
 	argumentCost   = 32       // bytes that an argument counts besides its own
 	countedLeast   = 4 << 10  // smaller commands and replies do not count as in flight
 	firstRoom      = 16 << 10 // room for an argument before any of it has arrived
+	earlyRoom      = 1 << 10  // …before AUTH
 	pieceBytes     = 1 << 20  // of a reply that the client must read within writeTimeout
 	cursorsMax     = 4096     // scans that can be continued, of all connections
 	scanDefault    = 10       // keys of a SCAN without COUNT

@@ -114,7 +114,7 @@ func (r *requests) argument(c *command) error {
 		return protocolError("expected '$'")
 	}
 	n, err := strconv.ParseInt(string(line[1:]), 10, 64)
-	if err != nil || n < 0 || n > bulkBytesMax || r.early && n > earlyBulkMax {
+	if err != nil || n < 0 || n > bulkBytesMax || r.early && c.size+n > earlyBytesMax {
 		return protocolError("invalid bulk length")
 	}
 	left := n
@@ -165,10 +165,14 @@ func (r *requests) receive(c *command, n int64) ([]byte, error) {
 		r.refuse(c, overloaded())
 		return nil, nil
 	}
+	first := int64(firstRoom)
+	if r.early {
+		first = earlyRoom
+	}
 	arg := []byte{}
 	for int64(len(arg)) < n {
 		if len(arg) == cap(arg) {
-			room := min(max(2*int64(cap(arg)), firstRoom), n)
+			room := min(max(2*int64(cap(arg)), first), n)
 			if !r.take(c, room-int64(cap(arg))) {
 				r.refuse(c, overloaded())
 				return arg, nil // its length is what has been read

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"dormouse/internal/budget"
@@ -48,6 +49,31 @@ func FuzzRequests(f *testing.F) {
 			t.Fatalf("%d bytes still count", used)
 		}
 	})
+}
+
+// A client that has not authenticated takes room for what it sends, not for what it announces.
+func TestAStrangerTakesRoomForWhatItSends(t *testing.T) {
+	for _, sent := range []int{0, 2 << 10, 6 << 10} {
+		pool := budget.New(64 << 10)
+		var used int64
+		r := newRequests(io.MultiReader(strings.NewReader("*2\r\n$4\r\nAUTH\r\n$15000\r\n"+strings.Repeat("x", sent)), ending(func() { used = pool.Used() })), pool, "caller")
+		r.early = true
+		if _, err := r.next(); err == nil {
+			t.Fatal("a part of a command is taken for a command")
+		}
+		if most := int64(2*sent + 2*argumentCost + len("AUTH")); used > most {
+			t.Errorf("after %d bytes %d count, want at most %d", sent, used, most)
+		}
+	}
+}
+
+// ending is the end of a stream. It calls a function when a reader has come to it.
+type ending func()
+
+// Read implements io.Reader.
+func (r ending) Read([]byte) (int, error) {
+	r()
+	return 0, io.EOF
 }
 
 func TestGlob(t *testing.T) {
