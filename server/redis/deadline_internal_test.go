@@ -120,10 +120,11 @@ func TestAConnectionWithoutALargeTransactionStays(t *testing.T) {
 	}
 }
 
-// A client that begins its next command in the packet of the last one has no more time to authenticate.
+// Neither RESET nor the first byte of a next command gives a client more time to authenticate.
 func TestAClientAuthenticatesInTime(t *testing.T) {
 	for name, parts := range map[string][]string{
 		"silent":         nil,
+		"resets":         strings.SplitAfter(strings.Repeat("*1\r\n$5\r\nRESET\r\n", 10), "RESET\r\n"),
 		"split commands": strings.SplitAfter("*"+strings.Repeat("1\r\n$4\r\nPING\r\n*", 10), "*"),
 	} {
 		t.Run(name, func(t *testing.T) {

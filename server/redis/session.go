@@ -143,8 +143,10 @@ func runQuit(_ context.Context, c *conn, _ [][]byte) {
 
 func runReset(_ context.Context, c *conn, _ [][]byte) {
 	c.discard()
+	if !c.locked() {
+		c.opened = time.Now() // for authTimeout
+	}
 	c.name, c.principal, c.recognized, c.replies.resp3 = "", nil, false, false
-	c.opened = time.Now() // for authTimeout
 	c.replies.value(status("RESET"))
 }
 
