@@ -34,7 +34,7 @@ func (i instances) enter(scope string, n int) error {
 
 // Start implements agent.Instances.
 func (i instances) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
-	if err := i.enter(ref.Scope, 0); err != nil {
+	if err := i.enter(ref.Scope, len(start.InitialState)); err != nil {
 		return agent.Instance{}, err
 	}
 	return i.inner.Start(ctx, ref, start)
@@ -79,12 +79,16 @@ func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment 
 	return i.inner.Touch(ctx, ref, attachment)
 }
 
-// Signal implements agent.Instances.
+// Signal implements agent.Instances. The bytes of its reply count once it has arrived.
 func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
 	if err := i.enter(ref.Scope, len(signal.Data)); err != nil {
 		return agent.Reply{}, err
 	}
-	return i.inner.Signal(ctx, ref, signal)
+	reply, err := i.inner.Signal(ctx, ref, signal)
+	if n := len(reply.Data); n > 0 {
+		i.limiter.spend(cmp.Or(ref.Scope, agent.DefaultScope), n)
+	}
+	return reply, err
 }
 
 // Stats implements agent.Instances. The statistics of all managers, which need a verb of the cluster, do

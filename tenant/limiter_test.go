@@ -237,11 +237,18 @@ func TestAScopeWithoutANameHasTheRateOfTheDefaultScope(t *testing.T) {
 	}
 }
 
-// signalled are instances that accept signals.
+// signalled are instances that accept signals. They answer SignalGet with a state of 20 bytes.
 type signalled struct{ agent.Instances }
 
-func (signalled) Signal(context.Context, agent.InstanceRef, agent.Signal) (agent.Reply, error) {
+func (signalled) Signal(_ context.Context, _ agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	if signal.Type == agent.SignalGet {
+		return agent.Reply{Data: agent.JSON(`{"state":"012345678"}`)}, nil
+	}
 	return agent.Reply{}, nil
+}
+
+func (signalled) Start(context.Context, agent.InstanceRef, agent.StartInstance) (agent.Instance, error) {
+	return agent.Instance{}, nil
 }
 
 func (signalled) Stats(context.Context, string, string) (agent.ManagerStats, error) {
@@ -252,17 +259,34 @@ func (signalled) Watch(context.Context, agent.InstanceWatch) iter.Seq2[agent.Ins
 	return func(yield func(agent.InstanceEvent, error) bool) { yield(agent.InstanceEvent{}, nil) }
 }
 
+// The bytes of calls on instances count, also those of the reply to a signal.
 func TestTheBytesOfASignalCount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, l := limited(map[string]agent.Policy{"a": {BytesPerSecond: 10}})
-		i := tenant.NewInstances(signalled{}, l)
-		for n, refused := range []bool{false, true} {
-			_, err := i.Signal(t.Context(), agent.InstanceRef{Scope: "a"}, agent.Signal{Data: agent.JSON(`{"long":"0123456789"}`)})
-			if refused {
-				refusal(t, err, "bytes_per_second=10")
-			} else if err != nil {
-				t.Errorf("signal %d: %v", n, err)
+	long := agent.JSON(`{"long":"0123456789"}`)
+	for name, call := range map[string]func(i agent.Instances, ref agent.InstanceRef) error{
+		"signal": func(i agent.Instances, ref agent.InstanceRef) error {
+			_, err := i.Signal(t.Context(), ref, agent.Signal{Data: long})
+			return err
+		},
+		"reply": func(i agent.Instances, ref agent.InstanceRef) error {
+			_, err := i.Signal(t.Context(), ref, agent.Signal{Type: agent.SignalGet})
+			return err
+		},
+		"initial state": func(i agent.Instances, ref agent.InstanceRef) error {
+			_, err := i.Start(t.Context(), ref, agent.StartInstance{InitialState: long})
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := agent.Policy{BytesPerSecond: 10}
+			_, l := limited(map[string]agent.Policy{"a": policy, agent.DefaultScope: policy})
+			i := tenant.NewInstances(signalled{}, l)
+			for _, scope := range []string{"a", ""} {
+				ref := agent.InstanceRef{Scope: scope}
+				if err := call(i, ref); err != nil {
+					t.Errorf("%s in scope %q: %v", name, scope, err)
+				}
+				refusal(t, call(i, ref), "bytes_per_second=10")
 			}
-		}
-	})
+		})
+	}
 }
