@@ -55,6 +55,7 @@ type Log struct {
 	reserved int           // guarded by mu; places of records that will come. Invariant: len(queue)+reserved <= queueMax
 	closed   bool          // guarded by mu; Put refuses
 	stats    Stats         // guarded by mu
+	missing  uint64        // guarded by mu; records that never waited in the queue, and that the writer does not know of yet
 	durable  uint64        // guarded by mu; seq of the last line that is on disk
 	grown    chan struct{} // guarded by mu; closed when durable grows
 
@@ -126,6 +127,7 @@ func (l *Log) Put(rec Record, done func(seq uint64, err error)) {
 	l.reserved--
 	if l.closed {
 		l.stats.Lost++
+		l.missing++
 		l.mu.Unlock()
 		if done != nil {
 			done(0, errClosed)
@@ -135,13 +137,6 @@ func (l *Log) Put(rec Record, done func(seq uint64, err error)) {
 	l.queue = append(l.queue, &entry{rec, done})
 	l.mu.Unlock()
 	l.signal()
-}
-
-// lose counts records that are not written.
-func (l *Log) lose(n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stats.Lost += uint64(n)
 }
 
 // leaveOut counts denials without a line.
@@ -208,6 +203,9 @@ func (l *Log) Run() error {
 			l.write(batch)
 		}
 		if l.ending() {
+			if l.tell() > 0 {
+				l.write(nil) // the gap
+			}
 			return l.writer.close()
 		}
 	}
@@ -233,6 +231,7 @@ func (l *Log) ending() bool {
 
 // write writes one batch, and syncs it if a caller waits for one of it.
 func (l *Log) write(batch []*entry) {
+	l.tell()
 	err := l.writer.write(batch)
 	if err != nil {
 		l.writer.lost += uint64(len(batch))

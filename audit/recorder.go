@@ -182,7 +182,7 @@ func (r *Recorder) begin(recs []*Record, then func(err error)) {
 		}
 	}
 	if !r.log.Reserve(waits + len(recs)) {
-		r.fail(recs, ErrFull, then)
+		r.fail(recs, waits+len(recs), ErrFull, then)
 		return
 	}
 	if waits == 0 {
@@ -208,7 +208,7 @@ func (r *Recorder) begin(recs []*Record, then func(err error)) {
 			case !last:
 			case failed != nil:
 				r.log.Release(len(recs))
-				r.fail(recs, failed, then)
+				r.fail(recs, len(recs), failed, then)
 			default:
 				then(nil)
 			}
@@ -216,13 +216,14 @@ func (r *Recorder) begin(recs []*Record, then func(err error)) {
 	}
 }
 
-// fail decides about a call whose records cannot be written, and which have no places.
-func (r *Recorder) fail(recs []*Record, err error, then func(error)) {
+// fail decides about a call whose records cannot be written, and which have no places. If the call is made, as many
+// lines are missing as lines says.
+func (r *Recorder) fail(recs []*Record, lines int, err error, then func(error)) {
 	if !r.goOn {
 		then(errUnwritten(err))
 		return
 	}
-	r.log.lose(len(recs))
+	r.log.lose(lines)
 	for _, rec := range recs {
 		rec.Kind = "" // no end is written
 	}
