@@ -29,6 +29,7 @@ const (
 	filesDefault     = 8
 	queueMax         = 8192 // records that wait for the disk
 	denialsMax       = queueMax / 2
+	usersMax         = queueMax / 4 * 3 // of these and others, when a call of a scope's users takes places
 	batchMax         = 512
 )
 

@@ -181,7 +181,7 @@ func (r *Recorder) begin(recs []*Record, then func(err error)) {
 			waits++
 		}
 	}
-	if !r.log.Reserve(waits + len(recs)) {
+	if !r.log.reserve(waits+len(recs), placesFor(recs)) {
 		r.fail(recs, waits+len(recs), ErrFull, then)
 		return
 	}
@@ -214,6 +214,16 @@ func (r *Recorder) begin(recs []*Record, then func(err error)) {
 			}
 		})
 	}
+}
+
+// placesFor returns how many places of the queue may be in use once a call has taken its own. The users of a scope
+// leave the rest to those who administer: one commit of theirs may need 2,048 places.
+func placesFor(recs []*Record) int {
+	users := []agent.Verb{agent.VerbWrite, agent.VerbRun, agent.VerbDecide}
+	if slices.ContainsFunc(recs, func(rec *Record) bool { return slices.Contains(users, agent.Verb(rec.Verb)) }) {
+		return usersMax
+	}
+	return queueMax
 }
 
 // fail decides about a call whose records cannot be written, and which have no places. If the call is made, as many
