@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"dormouse/access"
 	"dormouse/agent"
@@ -17,6 +18,9 @@ type rule struct {
 	kind  Kind // "" means not at all
 	waits bool // the record is on disk before the op is made, and the outcome before its caller learns it
 }
+
+// shortTTL is the time to live below which SetTTL is recorded as a delete.
+const shortTTL = time.Hour
 
 // ruleOf returns the rule of an op, and the ids that name its object.
 func ruleOf(op agent.Op) (rule, []string) {
@@ -70,8 +74,26 @@ func deleteOf(op agent.Op) (rule, []string) {
 		return delete, []string{op.Manager, op.Key, op.ID}
 	case *agent.DeleteManager:
 		return delete, []string{op.Name}
+	case *agent.SetTTL:
+		if op.TTL <= 0 || op.TTL >= shortTTL {
+			return rule{}, nil
+		}
+		return delete, expiring(op)
 	default:
 		return rule{}, nil
+	}
+}
+
+// expiring returns the kind of what a SetTTL is about, its id, and the time to live.
+func expiring(op *agent.SetTTL) []string {
+	ttl := "ttl " + op.TTL.String()
+	switch {
+	case op.Thread != "":
+		return []string{"thread", op.Thread, ttl}
+	case op.Session != "":
+		return []string{"session", op.Session, ttl}
+	default:
+		return []string{"conversation", op.Conversation, ttl}
 	}
 }
 

@@ -373,7 +373,7 @@ func TestDenialsLeaveRoomForAdministrativeCalls(t *testing.T) {
 
 // unrecorded are the ops without a record: they neither delete nor administer.
 var unrecorded = strings.Fields(`PutValue ReviseValue PutCheckpoint PatchCheckpoint AppendThread HibernateThread ForkThread WriteMemory SaveConversation
-	SetInterrupted PendMessage SaveMessages UpdateMessage ForkAgent SetTTL TakeClaim RenewClaim ReleaseClaim PutSession ClaimSession ResumeSession RecoverSession
+	SetInterrupted PendMessage SaveMessages UpdateMessage ForkAgent TakeClaim RenewClaim ReleaseClaim PutSession ClaimSession ResumeSession RecoverSession
 	CheckpointSession CommitSession RenewSession CancelSession ForkSession PutTimer AckTimer FailTimer PatchCron PutManager AnswerSignal`)
 
 // Each op of the domain is recorded, or listed as one that is not.
@@ -383,6 +383,7 @@ func TestEachOpIsRecordedOrNot(t *testing.T) {
 		&agent.DeleteScope{}, &agent.EraseAgent{}, &agent.DeletePrefix{}, &agent.PutScope{}, &agent.IndexMetadata{}, &agent.PutToken{}, &agent.RevokeToken{}, &agent.DecideReview{}, &agent.ImportScope{Finish: true},
 		&agent.DeleteValue{}, &agent.DeleteCheckpoint{}, &agent.DeleteThread{}, &agent.CompactThread{}, &agent.DeleteMemory{}, &agent.DeleteConversation{},
 		&agent.DeleteSession{}, &agent.DeleteTimer{}, &agent.DeleteManager{},
+		&agent.SetTTL{Thread: "t", TTL: time.Millisecond},
 	} {
 		s := newScene(t, false)
 		ctx := as(t, append(agent.ScopeVerbs(), agent.ClusterVerbs()...)...)
@@ -424,6 +425,30 @@ func TestAConditionIsNoDelete(t *testing.T) {
 		_, _ = s.service.Commit(as(t, agent.ScopeVerbs()...), commitOf(&agent.DeleteValue{Key: "k", IfRevision: &at}))
 		if recs := s.recs(); len(recs) != want {
 			t.Errorf("a delete of revision %d: %+v, want %d records", revision, recs, want)
+		}
+	}
+}
+
+// A ttl so short that it deletes a thread, a session or a conversation is recorded as a delete; others are not.
+func TestAShortTTLIsADelete(t *testing.T) {
+	for _, each := range []struct {
+		op   agent.SetTTL
+		want string // the object
+	}{
+		{agent.SetTTL{Thread: "t", TTL: time.Millisecond}, "thread t ttl 1ms"},
+		{agent.SetTTL{Session: "x", TTL: time.Second}, "session x ttl 1s"},
+		{agent.SetTTL{Conversation: "c", TTL: time.Hour - time.Millisecond}, "conversation c ttl 59m59.999s"},
+		{agent.SetTTL{Thread: "t", TTL: time.Hour}, ""},
+		{agent.SetTTL{Thread: "t"}, ""}, // it never expires
+	} {
+		s := newScene(t, false)
+		_, _ = s.service.Commit(as(t, agent.VerbWrite), commitOf(&each.op))
+		recs, got := s.recs(), ""
+		if len(recs) == 1 && recs[0].Kind == audit.KindDelete && recs[0].Action == "set_ttl" {
+			got = strings.Join(recs[0].Object, " ")
+		}
+		if got != each.want || each.want == "" && len(recs) > 0 {
+			t.Errorf("%+v: %+v, want the object %q", each.op, recs, each.want)
 		}
 	}
 }
