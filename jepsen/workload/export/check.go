@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"dormouse/agent"
@@ -14,8 +15,13 @@ import (
 // theLog is the ledger's name of the thread, of which each commit makes one version.
 const theLog = "the thread"
 
+// refusals are the codes that no import of an export has, whatever the faults are. Others may be of a
+// fault, such as corrupt of a damaged disk, or of a caller that gave up.
+var refusals = []agent.Code{agent.CodeConflict, agent.CodeInvalid, agent.CodeTooLarge}
+
 // Check judges each scope: whether each state is of one index, whether an export and a read of one
-// version are equal, and whether one order of all calls explains them.
+// version are equal, and whether one order of all calls explains them. The verdict is unknown if
+// exports were tried and no copy was read.
 func (*export) Check(ctx context.Context, h *history.History) check.Result {
 	copies := 0
 	r := workload.ByKey(ctx, "export", h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -36,6 +42,9 @@ func (*export) Check(ctx context.Context, h *history.History) check.Result {
 		return nil
 	})
 	r.Counts["copies read"] = copies
+	if tried := r.Counts["refused "+callExport] + r.Counts["unknown "+callExport]; r.Verdict == check.OK && copies == 0 && tried > 0 {
+		r.Verdict, r.Why = check.Unknown, fmt.Sprintf("%d exports were tried, and no copy was read", tried)
+	}
 	return r
 }
 
@@ -64,11 +73,28 @@ func (j *judge) load() error {
 			}
 			j.states[call] = out
 		}
-		if workload.RefusedAs(op, agent.CodeConflict) && op.Call == callExport {
-			j.Findings.Add("import refused", j.Key, j.Of(call), "%s was refused: %s", workload.NameOf(op), op.Detail)
+		if op.Call == callExport {
+			j.refused(call)
 		}
 	}
 	return nil
+}
+
+// refused judges an export that was refused.
+func (j *judge) refused(call int) {
+	op := j.Ops[call]
+	if slices.ContainsFunc(refusals, func(code agent.Code) bool { return workload.RefusedAs(op, code) }) {
+		j.Findings.Add("import refused", j.Key, j.Of(call), "%s was refused: %s", workload.NameOf(op), op.Detail)
+	}
+	if !workload.RefusedAs(op, agent.CodeNotFound) {
+		return
+	}
+	for before, other := range j.Ops {
+		if other.Call == workload.CallCommit && other.Outcome == history.OK && other.Return < op.Invoke {
+			j.Findings.Add("scope not found", j.Key, j.Of(before, call), "%s was refused: %s; %s had written to the scope", workload.NameOf(op), op.Detail, workload.NameOf(other))
+			return
+		}
+	}
 }
 
 // place notes which versions an answer shows, and judges it alone.

@@ -3,6 +3,7 @@ package export
 import (
 	"testing"
 
+	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
 	"dormouse/jepsen/workload/workloadtest"
@@ -32,6 +33,9 @@ func TestExportHistories(t *testing.T) {
 		op.Out = workloadtest.Raw(out)
 		return op
 	}
+	refused := func(code string) history.Op {
+		return workloadtest.Refused(shows(2, 4, 5, callExport, "h1", "a"), code)
+	}
 	for _, c := range []struct {
 		name  string
 		calls workloadtest.Script
@@ -45,7 +49,13 @@ func TestExportHistories(t *testing.T) {
 		{"other content", workloadtest.Script{a, b, spoilt(func(s *state) { s.Head = "h9" })}, "another head"},
 		{"an entry of no commit", workloadtest.Script{a, shows(2, 4, 5, callExport, "h2", "a", "z")}, "written by no call"},
 		{"refused and exported", workloadtest.Script{workloadtest.Refused(a, "conflict"), shows(2, 4, 5, callExport, "h1", "a")}, "refused but applied"},
-		{"a refused import", workloadtest.Script{a, workloadtest.Refused(shows(2, 4, 5, callExport, "h1", "a"), "conflict")}, "import refused"},
+		{"a refused import", workloadtest.Script{a, refused("conflict")}, "import refused"},
+		{"a row that is refused", workloadtest.Script{a, refused("invalid")}, "import refused"},
+		{"a chunk that is too large", workloadtest.Script{a, refused("too_large")}, "import refused"},
+		{"unavailable says nothing", workloadtest.Script{a, refused("unavailable"), refused("internal"), refused("corrupt"), shows(2, 10, 11, callExport, "h1", "a")}, ""},
+		{"not found before a commit is answered", workloadtest.Script{commits(1, 0, 9, "a", 1, "h1"), refused("not_found"), shows(2, 10, 11, callExport, "h1", "a")}, ""},
+		{"not found beside an unknown commit", workloadtest.Script{workloadtest.Unknown(a), refused("not_found"), shows(2, 10, 11, callExport, "h1", "a")}, ""},
+		{"not found after a commit", workloadtest.Script{a, refused("not_found")}, "scope not found"},
 	} {
 		t.Run(c.name, func(t *testing.T) { workloadtest.Expect(t, workloadtest.Judged(t, New(), c.calls.History()), c.rule) })
 	}
@@ -53,4 +63,12 @@ func TestExportHistories(t *testing.T) {
 
 func TestExportCheckGivesUp(t *testing.T) {
 	workloadtest.GivesUp(t, New(), workloadtest.Script{commits(1, 0, 1, "a", 1, "h1"), shows(2, 2, 3, workload.CallRead, "h1", "a")}.History())
+}
+
+func TestExportsWithoutACopyAreUnknown(t *testing.T) {
+	tried := workloadtest.Script{commits(1, 0, 1, "a", 1, "h1"), workloadtest.Refused(shows(2, 4, 5, callExport, "h1", "a"), "unavailable")}
+	if r := workloadtest.Judged(t, New(), tried.History()); r.Verdict != check.Unknown || r.Why == "" {
+		t.Errorf("the verdict is %s (%s)", r.Verdict, r.Why)
+	}
+	workloadtest.Expect(t, workloadtest.Judged(t, New(), tried[:1].History()), "") // no export was tried
 }
