@@ -20,6 +20,11 @@ func polls(from, to int, at, skip, through uint64, changes ...told) history.Op {
 	return workloadtest.OK(2, from, to, callPoll, "c1", poll{From: at, Skip: skip}, polled{Changes: changes, Through: through})
 }
 
+// wholes is a poll of the final reads.
+func wholes(from, to int, at, skip, through, until uint64, changes ...told) history.Op {
+	return workloadtest.OK(2, from, to, callPoll, "c1", poll{From: at, Skip: skip, Until: until}, polled{Changes: changes, Through: through})
+}
+
 func lists(from, to int, index uint64, keys ...string) history.Op {
 	return workloadtest.OK(3, from, to, callList, "c1", "g0", listed{index, keys})
 }
@@ -31,6 +36,10 @@ func TestChangesHistories(t *testing.T) {
 	refused := workloadtest.Refused(puts(0, 1, 0, "g0-r"), "conflict")
 	maybe := workloadtest.Unknown(puts(0, 1, 0, "g0-u"))
 	unsure := workloadtest.Unknown(deletes(2, 3, 0, "g0-a"))
+	doomed := workloadtest.Unknown(workloadtest.OK(1, 0, 1, workload.CallCommit, "c1", commit{Puts: []string{"g0-d"}, Doomed: true}, committed{}))
+	doomedDelete := workloadtest.Unknown(workloadtest.OK(1, 2, 3, workload.CallCommit, "c1", commit{Deletes: []string{"g0-a"}, Doomed: true}, committed{}))
+	torn := workloadtest.Unknown(puts(0, 1, 0, "g0-a", "g0-b"))
+	bare := puts(0, 1, 0, "g0-a") // its answer has no index
 	for _, c := range []struct {
 		name  string
 		calls workloadtest.Script
@@ -56,6 +65,34 @@ func TestChangesHistories(t *testing.T) {
 		{"it ends", workloadtest.Script{put, workloadtest.OK(2, 2, 3, callPoll, "c1", poll{From: 1}, polled{End: "deleted"})}, "feed ended"},
 		{"its first part is gone", workloadtest.Script{put, workloadtest.OK(2, 2, 3, callPoll, "c1", poll{From: 1}, polled{End: "compacted", Floor: 11})}, "feed too short"},
 		{"it begins later", workloadtest.Script{put, workloadtest.OK(2, 2, 3, callPoll, "c1", poll{From: 1}, polled{End: "compacted", Floor: 10}), polls(4, 5, 10, 0, 10, a, b)}, ""},
+		{"a doomed commit that was not applied", workloadtest.Script{doomed, polls(2, 3, 1, 0, 10), lists(4, 5, 10)}, ""},
+		{"a doomed commit told", workloadtest.Script{doomed, polls(2, 3, 1, 0, 10, told{10, 0, "g0-d", false})}, "refused commit told"},
+		{"a doomed commit listed", workloadtest.Script{doomed, lists(4, 5, 10, "g0-d")}, "refused value listed"},
+		{"a doomed delete that took place", workloadtest.Script{puts(0, 1, 10, "g0-a"), doomedDelete, lists(4, 5, 12)}, "value not listed"},
+		{"a doomed delete that did not", workloadtest.Script{puts(0, 1, 10, "g0-a"), doomedDelete, lists(4, 5, 12, "g0-a")}, ""},
+		{"half of an unknown commit told", workloadtest.Script{torn, polls(2, 3, 1, 0, 10, a)}, "change left out"},
+		{"half of an unknown commit listed", workloadtest.Script{torn, polls(2, 3, 1, 0, 0, a), lists(4, 5, 10, "g0-a")}, "value not listed"},
+		{"an unknown commit in two polls", workloadtest.Script{torn, polls(2, 3, 1, 0, 0, a), polls(4, 5, 10, 1, 10, b), lists(4, 5, 10, "g0-a", "g0-b"), lists(4, 5, 9)}, ""},
+		{"an unknown commit at two indexes", workloadtest.Script{torn, polls(2, 3, 1, 0, 0, a), polls(4, 5, 10, 1, 11, told{11, 0, "g0-b", false})}, "another index"},
+		{"no index, and told", workloadtest.Script{bare, lists(2, 3, 12, "g0-a"), wholes(4, 5, 1, 0, 12, 12, told{10, 0, "g0-a", false})}, ""},
+		{"no index, and not told", workloadtest.Script{bare, lists(2, 3, 12, "g0-a"), wholes(4, 5, 1, 0, 12, 12)}, "change left out"},
+		{"no index, and not told by two polls", workloadtest.Script{bare, lists(2, 3, 12, "g0-a"), wholes(4, 5, 1, 0, 9, 12), wholes(6, 7, 10, 0, 12, 12)}, "change left out"},
+		{"no index, and a part of the feed", workloadtest.Script{bare, lists(2, 3, 12, "g0-a"), wholes(4, 5, 1, 0, 9, 12)}, ""},
+		{"no index, and a gap", workloadtest.Script{bare, lists(2, 3, 12, "g0-a"), wholes(4, 5, 1, 0, 9, 12), wholes(6, 7, 11, 0, 12, 12)}, ""},
+		{"no index, and beside the list", workloadtest.Script{puts(0, 9, 0, "g0-a"), lists(2, 3, 12), wholes(4, 5, 1, 0, 12, 12)}, ""},
+		{"no index, and no final poll", workloadtest.Script{bare, lists(2, 3, 12, "g0-a"), polls(4, 5, 1, 0, 12)}, ""},
+		{"no index, and the feed is compacted", workloadtest.Script{
+			bare, lists(2, 3, 12, "g0-a"), workloadtest.OK(2, 4, 5, callPoll, "c1", poll{From: 1, Until: 12}, polled{End: "compacted", Floor: 11}), wholes(6, 7, 11, 0, 12, 12),
+		}, ""},
+		{"unknown without an index, and not told", workloadtest.Script{workloadtest.Unknown(bare), lists(2, 3, 12), wholes(4, 5, 1, 0, 12, 12)}, ""},
+		{"no index, and not listed", workloadtest.Script{bare, lists(2, 3, 12)}, "value not listed"},
+		{"no index, and listed beside it", workloadtest.Script{puts(0, 9, 0, "g0-a"), lists(2, 3, 12), lists(2, 3, 12, "g0-a")}, ""},
+		{"no index, and deleted meanwhile", workloadtest.Script{bare, unsure, lists(4, 5, 12)}, ""},
+		{"a delete without an index", workloadtest.Script{puts(0, 1, 10, "g0-a"), deletes(2, 3, 0, "g0-a"), lists(4, 5, 12)}, ""},
+		{"a delete without an index that did nothing", workloadtest.Script{puts(0, 1, 10, "g0-a"), deletes(2, 3, 0, "g0-a"), lists(4, 5, 12, "g0-a")}, "deleted value listed"},
+		{"a delete without an index beside a list", workloadtest.Script{puts(0, 1, 10, "g0-a"), deletes(2, 9, 0, "g0-a"), lists(4, 5, 12, "g0-a"), lists(4, 5, 12)}, ""},
+		{"gone before its delete began", workloadtest.Script{puts(0, 1, 10, "g0-a"), lists(2, 3, 12), workloadtest.Unknown(deletes(4, 5, 0, "g0-a"))}, "value not listed"},
+		{"listed before its put began", workloadtest.Script{lists(0, 1, 12, "g0-u"), workloadtest.Unknown(puts(2, 3, 0, "g0-u"))}, "listed early"},
 		{"a list lacks one", workloadtest.Script{put, lists(2, 3, 10, "g0-a")}, "value not listed"},
 		{"a list has a deleted one", workloadtest.Script{put, deletes(2, 3, 12, "g0-a"), lists(4, 5, 12, "g0-a", "g0-b")}, "deleted value listed"},
 		{"a list has a refused one", workloadtest.Script{refused, lists(4, 5, 12, "g0-r")}, "refused value listed"},

@@ -18,11 +18,12 @@ import (
 func (w *changes) Check(ctx context.Context, h *history.History) check.Result {
 	counts := map[string]int{"changes told": 0, "refused commits": 0}
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
-		j := &judge{key: key, ops: ops, findings: f, counts: counts, changes: map[change]*known{}}
+		j := &judge{key: key, ops: ops, findings: f, counts: counts, doomed: map[int]bool{}, changes: map[change]*known{}, of: map[int][]*known{}}
 		if err := j.load(); err != nil {
 			return err
 		}
 		j.judgeFeed()
+		j.judgeWholes()
 		j.judgeLists()
 		return nil
 	})
@@ -41,7 +42,7 @@ type known struct {
 	change
 	call    int    // that makes it, or -1
 	first   int    // the first poll that told of it, or -1
-	index   uint64 // 0 if neither its commit nor a poll told it
+	index   uint64 // 0 if neither its commit nor a poll told it; a poll tells that of all changes of a commit
 	ordinal uint64 // valid if first >= 0
 }
 
@@ -52,7 +53,9 @@ type judge struct {
 	findings *workload.Findings
 	counts   map[string]int
 
+	doomed  map[int]bool // :: commit → its last op must fail
 	changes map[change]*known
+	of      map[int][]*known // :: commit → its changes
 	polls   []onePoll
 	lists   []oneList
 }
@@ -73,7 +76,7 @@ func (j *judge) add(rule string, calls []int, format string, args ...any) {
 	j.findings.Add(rule, j.key, workload.CallsOf(j.ops, calls...), format, args...)
 }
 
-func (j *judge) of(c change) *known {
+func (j *judge) known(c change) *known {
 	if j.changes[c] == nil {
 		j.changes[c] = &known{change: c, call: -1, first: -1}
 	}
@@ -127,15 +130,34 @@ func (j *judge) loadCommit(call int, op history.Op) error {
 		j.counts["refused commits"]++
 	default:
 	}
+	j.doomed[call] = in.Doomed
 	for _, key := range in.Puts {
-		k := j.of(change{key, false})
-		k.call, k.index = call, index
+		j.made(call, index, change{key, false})
 	}
 	for _, key := range in.Deletes {
-		k := j.of(change{key, true})
-		k.call, k.index = call, index
+		j.made(call, index, change{key, true})
 	}
 	return nil
+}
+
+// made notes a change of a commit.
+func (j *judge) made(call int, index uint64, c change) {
+	k := j.known(c)
+	k.call, k.index = call, index
+	j.of[call] = append(j.of[call], k)
+}
+
+// refused reports whether a commit cannot have been applied: it was refused, or its last op must fail.
+func (j *judge) refused(call int) bool {
+	return call >= 0 && (j.ops[call].Outcome == history.Refused || j.doomed[call])
+}
+
+// why returns why a commit cannot have been applied.
+func (j *judge) why(call int) string {
+	if op := j.ops[call]; op.Outcome == history.Refused {
+		return fmt.Sprintf("was refused (%s)", op.Code)
+	}
+	return "ends with an op that must fail"
 }
 
 // loadPoll notes each change of a poll, and judges it alone.
@@ -148,13 +170,13 @@ func (j *judge) loadPoll(p onePoll) {
 			j.add("out of order", []int{p.call}, "%s told of %d.%d, before %d.%d", name, c.Index, c.Ordinal, before, skip)
 		}
 		before, skip = c.Index, c.Ordinal+1
-		k := j.of(change{c.Key, c.Deleted})
+		k := j.known(change{c.Key, c.Deleted})
 		switch {
 		case k.call < 0:
 			j.add("change from nowhere", []int{p.call}, "%s told of %s, which no commit made", name, k.change)
-		case j.ops[k.call].Outcome == history.Refused:
-			j.add("refused commit told", []int{k.call, p.call}, "%s was refused (%s), and %s told of its change of %s at %d.%d",
-				workload.NameOf(j.ops[k.call]), j.ops[k.call].Code, name, k.change, c.Index, c.Ordinal)
+		case j.refused(k.call):
+			j.add("refused commit told", []int{k.call, p.call}, "%s %s, and %s told of its change of %s at %d.%d",
+				workload.NameOf(j.ops[k.call]), j.why(k.call), name, k.change, c.Index, c.Ordinal)
 		case j.ops[p.call].Return < j.ops[k.call].Invoke:
 			j.add("told before it was made", []int{k.call, p.call}, "%s told of %s and returned before %s was invoked", name, k.change, workload.NameOf(j.ops[k.call]))
 		case k.first >= 0 && (k.index != c.Index || k.ordinal != c.Ordinal):
@@ -165,6 +187,19 @@ func (j *judge) loadPoll(p onePoll) {
 		}
 		if k.first < 0 {
 			k.first, k.index, k.ordinal = p.call, c.Index, c.Ordinal
+			j.share(k)
+		}
+	}
+}
+
+// share gives the index of a change that was told to the other changes of its commit, if they have none.
+func (j *judge) share(k *known) {
+	if k.call < 0 || j.refused(k.call) {
+		return
+	}
+	for _, other := range j.of[k.call] {
+		if other.index == 0 {
+			other.index = k.index
 		}
 	}
 }
@@ -217,53 +252,5 @@ func (j *judge) judgeFeed() {
 		if p.out.End == "nothing" || p.out.End == string(agent.CodeDeleted) {
 			j.add("feed ended", []int{p.call}, "%s ended with %q although nothing was deleted", workload.NameOf(j.ops[p.call]), p.out.End)
 		}
-	}
-}
-
-// judgeLists checks each list against the state at its index.
-func (j *judge) judgeLists() {
-	ofGroup := map[string][]*known{} // the puts
-	for _, c := range slices.SortedFunc(maps.Keys(j.changes), func(a, b change) int { return cmp.Compare(a.key, b.key) }) {
-		if !c.deleted {
-			ofGroup[groupOf(c.key)] = append(ofGroup[groupOf(c.key)], j.changes[c])
-		}
-	}
-	for _, l := range j.lists {
-		has := map[string]bool{}
-		for _, key := range l.out.Keys {
-			has[key] = true
-			if groupOf(key) != l.group || j.changes[change{key, false}] == nil {
-				j.add("value from nowhere", []int{l.call}, "%s found %q in group %s, which no commit put there", workload.NameOf(j.ops[l.call]), key, l.group)
-			}
-		}
-		for _, put := range ofGroup[l.group] {
-			j.judgeListed(l, put, has[put.key])
-		}
-	}
-}
-
-// judgeListed checks whether a list should have had a value.
-func (j *judge) judgeListed(l oneList, put *known, has bool) {
-	name := workload.NameOf(j.ops[l.call])
-	gone := j.changes[change{put.key, true}]
-	deleted := gone != nil && gone.index > 0 && gone.index <= l.out.Index
-	calls := []int{l.call}
-	if put.call >= 0 {
-		calls = append(calls, put.call)
-	}
-	if gone != nil && gone.call >= 0 {
-		calls = append(calls, gone.call)
-	}
-	switch {
-	case has && put.call >= 0 && j.ops[put.call].Outcome == history.Refused:
-		j.add("refused value listed", calls, "%s found %q, whose commit was refused (%s)", name, put.key, j.ops[put.call].Code)
-	case has && put.index > l.out.Index:
-		j.add("listed early", calls, "%s at index %d found %q, which was put at index %d", name, l.out.Index, put.key, put.index)
-	case has && deleted:
-		j.add("deleted value listed", calls, "%s at index %d found %q, which was deleted at index %d", name, l.out.Index, put.key, gone.index)
-	case has || put.index == 0 || put.index > l.out.Index || deleted:
-	case gone != nil && gone.index == 0 && gone.call >= 0 && j.ops[gone.call].Outcome == history.Unknown: // it may be deleted
-	default:
-		j.add("value not listed", calls, "%s at index %d did not find %q, which was put at index %d", name, l.out.Index, put.key, put.index)
 	}
 }
