@@ -60,8 +60,8 @@ type eraseOp struct {
 type eraseWrite struct {
 	eraseOp
 	known   bool
-	seenBy  uint64 // 0 if no call saw it
-	witness history.Op
+	seenBy  uint64  // 0 if no call saw it
+	witness eraseOp // the call that saw it at seenBy
 }
 
 func (e *erasures) load(ops []history.Op) error {
@@ -85,7 +85,7 @@ func (e *erasures) load(ops []history.Op) error {
 	for _, r := range e.reads {
 		for _, name := range r.out.names() {
 			if w := e.writes[name]; w != nil && !w.known && (w.seenBy == 0 || r.out.Index < w.seenBy) {
-				w.seenBy, w.witness = r.out.Index, r.Op
+				w.seenBy, w.witness = r.out.Index, r
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (e *erasures) add(one eraseOp) {
 	case one.Call == workload.CallPut:
 		w := &eraseWrite{eraseOp: one, known: ok}
 		if ok {
-			w.seenBy, w.witness = one.out.Index, one.Op
+			w.seenBy, w.witness = one.out.Index, one
 		}
 		e.writes[one.in.Name] = w
 	case one.Call == callErase && one.Outcome == history.Unknown:

@@ -108,6 +108,31 @@ func TestEraseFindsEachWrong(t *testing.T) {
 		}},
 		{"some sessions of many", "half of a write", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, without(agentOf(22, 0, "a"), func(s *eraseSeen) { s.Sessions["a"] = 1 }))}},
 		{"a lost write", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 0))}},
+		{"a lost unknown write", "lost write", workloadtest.Script{workloadtest.Unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0, "a")), readsAgent(32, agentOf(22, 0))}},
+		{"an unknown write that one of two reads lacks", "lost write", workloadtest.Script{
+			workloadtest.Unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0, "a")), readsAgent(6, agentOf(10, 0)),
+		}},
+		{"an unknown write, seen after the erasure and lost", "lost write", workloadtest.Script{
+			erasesAgent(1, 2, 5), workloadtest.Unknown(writesAgent(3, 4, "a", 0)), readsAgent(6, agentOf(10, 5, "a")),
+			workloadtest.Unknown(erasesAgent(12, 15, 0)), readsAgent(32, agentOf(22, 5)),
+		}},
+		{"an unknown write that is applied between reads", "", workloadtest.Script{
+			workloadtest.Unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0)), readsAgent(12, agentOf(22, 0, "a")),
+		}},
+		{"an unknown write and an unknown erasure", "", workloadtest.Script{
+			workloadtest.Unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0, "a")), workloadtest.Unknown(erasesAgent(12, 15, 0)), readsAgent(32, agentOf(22, 15)),
+		}},
+		{"an unknown write and an unknown erasure that goes on with one", "", workloadtest.Script{
+			erasesWith(1, 5, 20, going), workloadtest.Unknown(writesAgent(6, 9, "a", 0)), readsAgent(10, without(agentOf(25, 20, "a"), func(s *eraseSeen) { s.Receipt = going })),
+			workloadtest.Unknown(erasesAgent(16, 17, 0)), readsAgent(32, agentOf(40, 20)),
+		}},
+		{"an unknown write and an answered erasure that goes on with one", "", workloadtest.Script{
+			erasesWith(1, 5, 20, going), workloadtest.Unknown(writesAgent(6, 9, "a", 0)), readsAgent(10, without(agentOf(25, 20, "a"), func(s *eraseSeen) { s.Receipt = going })),
+			erasesWith(16, 17, 30, going), readsAgent(32, agentOf(40, 20)),
+		}},
+		{"an unknown write that an answered erasure erased", "", workloadtest.Script{
+			workloadtest.Unknown(writesAgent(1, 5, "a", 0)), readsAgent(6, agentOf(10, 0, "a")), erasesAgent(12, 15, 20), readsAgent(32, agentOf(22, 20)),
+		}},
 		{"a lost write after the erasure", "lost write", workloadtest.Script{workloadtest.Unknown(erasesAgent(1, 2, 0)), erasesAgent(1, 5, 10), writesAgent(6, 9, "a", 20), readsAgent(32, agentOf(22, 10))}},
 		{"an erasure that was refused", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), workloadtest.Refused(erasesAgent(6, 9, 0), "unavailable"), readsAgent(32, agentOf(22, 0))}},
 		{"an erasure without a call", "erased by no call", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},

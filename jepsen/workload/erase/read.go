@@ -19,7 +19,7 @@ func (e *erasures) judgeRead(r eraseOp) {
 		case w.Outcome == history.Refused:
 			e.findings.Add("refused but applied", e.key, []history.Op{w.Op, r.Op}, "call %d was refused, and call %d found something of it", w.ID, r.ID)
 		case w.seenBy < erased:
-			e.findings.Add("erased and still there", e.key, []history.Op{w.witness, shown, r.Op}, "call %d found something of write %s, which was there at index %d; the agent was erased at index %d, as call %d shows",
+			e.findings.Add("erased and still there", e.key, []history.Op{w.witness.Op, shown, r.Op}, "call %d found something of write %s, which was there at index %d; the agent was erased at index %d, as call %d shows",
 				r.ID, name, w.seenBy, erased, shown.ID)
 		}
 	}
@@ -56,18 +56,23 @@ func (s *eraseSeen) sets() eraseFound {
 	}
 }
 
-// judgeWhole checks that a read finds all parts of a write or none. It must find an
-// answered write if no erasure can have erased it.
+// judgeWhole checks that a read finds all parts of a write or none. It must find a write
+// that was there at an earlier index if no erasure can have erased it.
 func (e *erasures) judgeWhole(r eraseOp, w *eraseWrite, found eraseFound, erased uint64) {
 	there, missing := found.parts(w.in)
 	if there > 0 && missing != "" {
 		e.findings.Add("half of a write", e.key, []history.Op{w.Op, r.Op}, "call %d found something of write %s, and not its %s", r.ID, w.in.Name, missing)
 		return
 	}
-	if missing != "" && w.known && w.out.Index <= r.out.Index && erased < w.out.Index && !e.mayBeErased(w, r) {
-		e.findings.Add("lost write", e.key, []history.Op{w.Op, r.Op}, "call %d was answered at index %d, and call %d, at index %d, found nothing of it; no erasure may have been in between",
-			w.ID, w.out.Index, r.ID, r.out.Index)
+	if missing == "" || w.seenBy == 0 || w.seenBy > r.out.Index || erased >= w.seenBy || e.mayBeErased(w, r) {
+		return
 	}
+	calls := []history.Op{w.Op}
+	if !w.known {
+		calls = append(calls, w.witness.Op)
+	}
+	e.findings.Add("lost write", e.key, append(calls, r.Op), "write %s was there at index %d, as call %d shows, and call %d, at index %d, found nothing of it; no erasure may have been in between",
+		w.in.Name, w.seenBy, w.witness.ID, r.ID, r.out.Index)
 }
 
 // parts returns the number of a write's parts that a read found, and the first missing
@@ -98,11 +103,16 @@ func (f eraseFound) parts(in eraseCall) (there int, missing string) {
 }
 
 // mayBeErased reports whether an erasure with an unknown outcome may have come after
-// an answered write and before the end of a read. Such an erasure would be in the
+// a write was there and before the end of a read. Such an erasure would be in the
 // receipt, unless it continued an incomplete one.
 func (e *erasures) mayBeErased(w *eraseWrite, r eraseOp) bool {
-	receipt := r.out.Receipt
-	if receipt == nil || receipt.Complete > 0 && receipt.Complete < w.out.Time {
+	receipt, before := r.out.Receipt, w.witness.out.Receipt
+	switch {
+	case receipt == nil:
+		return false
+	case w.known && receipt.Complete > 0 && receipt.Complete < w.out.Time: // before the write
+		return false
+	case !w.known && before != nil && before.Complete > 0 && before.Index == receipt.Index: // before the call that saw it
 		return false
 	}
 	return slices.ContainsFunc(e.doubtful, func(op history.Op) bool { return op.Invoke < r.Return })
