@@ -15,8 +15,9 @@ import (
 // none after it expired, none beyond its rights; and none was refused before the revocation began.
 func (*tokens) Check(ctx context.Context, h *history.History) check.Result {
 	counts := map[string]int{"called after the revocation": 0, "served before it": 0}
+	times := logTimesOf(h)
 	r := workload.ByKey(ctx, Name, h, func(key string, ops []history.Op, f *workload.Findings) error {
-		j := &judge{key: key, ops: ops, findings: f, counts: counts}
+		j := &judge{key: key, ops: ops, findings: f, counts: counts, times: times}
 		if err := j.load(); err != nil {
 			return err
 		}
@@ -33,6 +34,7 @@ type judge struct {
 	ops      []history.Op
 	findings *workload.Findings
 	counts   map[string]int
+	times    logTimes
 
 	in      []used
 	out     []seen
@@ -131,9 +133,26 @@ func (j *judge) served(call int) {
 		j.add("served beyond its verbs", []int{call}, "%s was done on %s with a token that may only read", workload.NameOf(op), where(op))
 	case j.made >= 0 && j.out[j.made].Expires > 0 && out.Time > j.out[j.made].Expires:
 		j.add("served after it expired", []int{j.made, call}, "%s was applied at %d of the log's time, and the token expired at %d", workload.NameOf(op), out.Time, j.out[j.made].Expires)
+	case j.readExpired(call):
 	default:
 		j.counts["served before it"]++
 	}
+}
+
+// readExpired adds a finding if a get was done after the token had expired, and reports whether it did.
+// The time of the log at the index of a get is at least that of each put before it.
+func (j *judge) readExpired(call int) bool {
+	op, index := j.ops[call], j.out[call].Index
+	if op.Call != workload.CallGet || index == 0 || j.made < 0 || j.out[j.made].Expires == 0 {
+		return false
+	}
+	put := j.times.before(index, op.Invoke)
+	if put == nil || put.time <= j.out[j.made].Expires {
+		return false
+	}
+	j.findings.Add("served after it expired", j.key, []history.Op{j.ops[j.made], put.op, op}, "%s was done on %s at index %d; the log was at time %d by index %d, as %s shows, and the token expired at %d",
+		workload.NameOf(op), where(op), index, put.time, put.index, workload.NameOf(put.op), j.out[j.made].Expires)
+	return true
 }
 
 // behind returns a revocation at an index before that of a call; -1 for none. A put may be of the same entry

@@ -38,6 +38,13 @@ func TestTokenHistories(t *testing.T) {
 	made, all := creates(0, 1, created{}, 0), created{}
 	reader, mortal := creates(0, 1, created{ReadOnly: true}, 0), creates(0, 1, created{TTL: 5}, 5)
 	another := workloadtest.OK(5, 0, 1, callCreate, key, created{ReadOnly: true}, seen{Index: 2, Token: "unused"})
+	elsewhere := func(from, to int, index uint64) history.Op {
+		op := puts(from, to, "e", index)
+		op.Key, op.In = "tk2", workloadtest.Raw(used{Token: "t2", Name: "e"})
+		return op
+	}
+	timeless := elsewhere(2, 3, 6)
+	timeless.Out = workloadtest.Raw(seen{Index: 6})
 	out := func(op history.Op) history.Op { return workloadtest.Refused(op, "unauthenticated") }
 	denied := func(op history.Op) history.Op { return workloadtest.Refused(op, "forbidden") }
 	for _, c := range []struct {
@@ -66,6 +73,17 @@ func TestTokenHistories(t *testing.T) {
 		{"another scope is refused", workloadtest.Script{made, denied(strays(2, 3))}, ""},
 		{"after it expired", workloadtest.Script{mortal, puts(2, 3, "a", 6), reads(10, 11, "a")}, "served after it expired"},
 		{"until it expired", workloadtest.Script{mortal, puts(2, 3, "a", 5), out(puts(4, 5, "b", 0)), reads(10, 11, "a")}, ""},
+		{"a get after it expired", workloadtest.Script{mortal, elsewhere(2, 3, 6), gets(4, 5, 7)}, "served after it expired"},
+		{"a get beside the put that shows it", workloadtest.Script{mortal, elsewhere(2, 9, 6), gets(4, 5, 7)}, "served after it expired"},
+		{"a get after an earlier and newer put", workloadtest.Script{mortal, elsewhere(2, 3, 6), elsewhere(2, 3, 7), gets(4, 5, 8)}, "served after it expired"},
+		{"a get at the index of an answered put", workloadtest.Script{mortal, elsewhere(2, 3, 6), gets(4, 5, 6)}, "served after it expired"},
+		{"a get at the index of a put under way", workloadtest.Script{mortal, elsewhere(2, 9, 6), gets(4, 5, 6)}, ""},
+		{"a get until it expired", workloadtest.Script{mortal, elsewhere(2, 3, 6), gets(4, 5, 5)}, ""},
+		{"a get at the time at which it expired", workloadtest.Script{mortal, elsewhere(2, 3, 5), gets(4, 5, 6)}, ""},
+		{"a get beside an unknown put", workloadtest.Script{mortal, workloadtest.Unknown(elsewhere(2, 3, 6)), gets(4, 5, 7)}, ""},
+		{"a get of a put without a time", workloadtest.Script{mortal, timeless, gets(4, 5, 7)}, ""},
+		{"a get without an index", workloadtest.Script{mortal, elsewhere(2, 3, 6), gets(4, 5, 0)}, ""},
+		{"a get with a token that does not expire", workloadtest.Script{made, elsewhere(2, 3, 6), gets(4, 5, 7)}, ""},
 		{"a mortal one is forbidden", workloadtest.Script{mortal, denied(gets(2, 3, 0))}, "refused before the revocation"},
 		{"refused but there", workloadtest.Script{made, revokes(2, 3, 8), out(puts(4, 5, "a", 0)), reads(10, 11, "a")}, "refused but there"},
 		{"unknown after it, and there", workloadtest.Script{made, revokes(2, 3, 8), workloadtest.Unknown(puts(4, 5, "a", 0)), reads(10, 11, "a")}, "applied after the revocation"},
