@@ -110,6 +110,7 @@ func (j *judge) judge(ops []history.Op) error {
 				return err
 			}
 			j.read(op, int(out.Threads))
+			j.listed(op, out)
 			j.whole(op, out.Names)
 		case op.Call == CallAdd:
 			in, err := history.Decode[In](op.In)
@@ -129,6 +130,15 @@ func (j *judge) read(op history.Op, threads int) {
 		j.findings.Add("over the quota", j.key, []history.Op{op}, "call %d read %d threads in a scope that may hold %d", op.ID, threads, Limit)
 	case threads < least || threads > most:
 		j.findings.Add("wrong count", j.key, []history.Op{op}, "call %d read %d threads, where the scope can have held from %d to %d", op.ID, threads, least, most)
+	}
+}
+
+// listed checks that a read counts the threads that it lists, both at one index. Histories from before
+// threads had names have no lists.
+func (j *judge) listed(op history.Op, out Out) {
+	named := len(out.Names) > 0 || slices.ContainsFunc(j.added, func(a adding) bool { return len(a.names) > 0 })
+	if named && uint64(len(out.Names)) != out.Threads {
+		j.findings.Add("count and list apart", j.key, []history.Op{op}, "call %d read a count of %d threads, and at the same index a list of %d: %v", op.ID, out.Threads, len(out.Names), out.Names)
 	}
 }
 

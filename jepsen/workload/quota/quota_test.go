@@ -28,6 +28,11 @@ func finds(p, from, to int, names ...string) history.Op {
 	return workloadtest.OK(p, from, to, workload.CallRead, "q1", struct{}{}, Out{Threads: uint64(len(names)), Names: names})
 }
 
+// counts is a read whose count is not that of its list.
+func counts(p, from, to, n int, names ...string) history.Op {
+	return workloadtest.OK(p, from, to, workload.CallRead, "q1", struct{}{}, Out{Threads: uint64(n), Names: names})
+}
+
 func full(op history.Op) history.Op { return workloadtest.Refused(op, "quota_exceeded") }
 
 func TestQuotaHistories(t *testing.T) {
@@ -50,6 +55,13 @@ func TestQuotaHistories(t *testing.T) {
 			addsNamed(1, 0, 1, "a", "b", "c", "d", "e", "f", "g"), full(addsNamed(1, 2, 3, "x", "y")),
 			workloadtest.OK(1, 4, 5, workload.CallRead, "q1", struct{}{}, Out{Threads: 7, Names: []string{"a", "b", "c", "d", "e", "f", "g", "x"}}),
 		}, "refused but there"},
+		{"a list lacks one that is counted", workloadtest.Script{workloadtest.Unknown(addsNamed(1, 0, 1, "a")), addsNamed(1, 2, 3, "b"), counts(1, 4, 5, 2, "b")}, "count and list apart"},
+		{"a count lacks one that is listed", workloadtest.Script{workloadtest.Unknown(addsNamed(1, 0, 1, "a")), addsNamed(1, 2, 3, "b"), counts(1, 4, 5, 1, "a", "b")}, "count and list apart"},
+		{"an empty list, and a count", workloadtest.Script{workloadtest.Unknown(addsNamed(1, 0, 1, "a")), counts(1, 4, 5, 1)}, "count and list apart"},
+		{"a count and a list beside an add and a remove", workloadtest.Script{
+			addsNamed(1, 0, 1, "a"), addsNamed(2, 2, 9, "b"), workloadtest.OK(1, 2, 9, CallRemove, "q1", In{Threads: 1, Names: []string{"a"}}, struct{}{}),
+			finds(3, 3, 4, "a", "b"), finds(3, 5, 6, "b"), finds(3, 7, 8),
+		}, ""},
 		{"half a commit", workloadtest.Script{workloadtest.Unknown(addsNamed(1, 0, 1, "a", "b")), finds(1, 2, 3, "a")}, "torn commit"},
 		{"a commit of which one is deleted", workloadtest.Script{addsNamed(1, 0, 1, "a", "b"), workloadtest.OK(1, 2, 3, CallRemove, "q1", In{Threads: 1, Names: []string{"b"}}, struct{}{}), finds(1, 4, 5, "a")}, ""},
 		{"a refusal for another reason says nothing", workloadtest.Script{adds(1, 0, 1, 3), workloadtest.Refused(adds(1, 2, 3, 3), "unavailable"), reads(1, 4, 5, 3)}, ""},
