@@ -202,6 +202,7 @@ func (r *run) header(ctx context.Context) (history.Header, error) {
 	return history.Header{
 		Workloads: o.Workloads, Nemeses: o.Nemeses, Seed: o.Seed, Nodes: o.Nodes, Time: o.Time, Started: time.Now().UTC(),
 		Run: r.id, Command: o.command(), Build: r.stage.build(ctx), Bug: o.Bug, Timing: timingOf(o), Plan: plan, Settings: settings,
+		Rows: o.Target == nil && o.Binary == "" && o.Previous == "",
 	}, nil
 }
 

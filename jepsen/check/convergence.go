@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,7 @@ func Convergence(h *history.History) Result {
 	equal(&broken, nodes, "term", func(s Sample) string { return fmt.Sprint(s.Term) })
 	equal(&broken, nodes, "chain", func(s Sample) string { return fmt.Sprintf("%08x", s.Chain) })
 	equal(&broken, nodes, "state", func(s Sample) string { return s.State })
-	why := sameRows(&broken, nodes)
+	why := cmp.Or(sameRows(&broken, nodes), untoldRows(h, nodes))
 	broken.judge(&r)
 	if r.Verdict == OK && why != "" {
 		r.Verdict, r.Why = Unknown, why
@@ -66,6 +67,16 @@ func sameRows(broken *findings, nodes map[string]Sample) (why string) {
 		}
 	}
 	return why
+}
+
+// untoldRows returns which node did not tell the hash of its rows although it can, or "".
+func untoldRows(h *history.History, nodes map[string]Sample) (why string) {
+	for _, node := range slices.Sorted(maps.Keys(nodes)) {
+		if s := nodes[node]; h.Header.Rows && s.State != "" && s.Rows == nil {
+			return fmt.Sprintf("node %s did not tell the hash of its rows", node)
+		}
+	}
+	return ""
 }
 
 // differing returns the kinds of rows that only one node has, or with another hash.

@@ -35,8 +35,9 @@ func TestRowsThatDifferAreFound(t *testing.T) {
 	with := func(rows *check.Rows) check.Sample {
 		return check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc", Rows: rows}
 	}
-	looked := func(odd *check.Rows) check.Result {
+	looked := func(odd *check.Rows, all bool) check.Result {
 		s := newStory(t).look(1, with(odd))
+		s.h.Header.Rows = all
 		for i := range s.h.Events {
 			if e := &s.h.Events[i]; e.Name == check.FinalLook && e.Node != "n3" {
 				e.Data, _ = json.Marshal(with(&check.Rows{Index: 9, Hash: "h", Kinds: map[string]string{"timer": "1"}}))
@@ -44,14 +45,17 @@ func TestRowsThatDifferAreFound(t *testing.T) {
 		}
 		return check.Convergence(&s.h)
 	}
-	judged(t, looked(nil), "") // a node of an older version has no such call
-	judged(t, looked(&check.Rows{Index: 9, Hash: "h", Kinds: map[string]string{"timer": "1"}}), "")
-	lacks := looked(&check.Rows{Index: 9, Hash: "g", Kinds: map[string]string{"timer": "1", "review": "2"}})
+	judged(t, looked(nil, false), "") // a node of an older version has no such call
+	judged(t, looked(&check.Rows{Index: 9, Hash: "h", Kinds: map[string]string{"timer": "1"}}, true), "")
+	lacks := looked(&check.Rows{Index: 9, Hash: "g", Kinds: map[string]string{"timer": "1", "review": "2"}}, true)
 	judged(t, lacks, "different rows")
 	if detail := lacks.Findings[0].Detail; !strings.HasSuffix(detail, ": review") {
 		t.Errorf("the finding is %q", detail)
 	}
-	if r := looked(&check.Rows{Index: 8, Hash: "g"}); r.Verdict != check.Unknown || r.Why == "" {
+	if r := looked(nil, true); r.Verdict != check.Unknown || r.Why != "node n3 did not tell the hash of its rows" {
+		t.Errorf("rows that a node of the same build does not tell are %s %q", r.Verdict, r.Why)
+	}
+	if r := looked(&check.Rows{Index: 8, Hash: "g"}, true); r.Verdict != check.Unknown || r.Why == "" {
 		t.Errorf("rows of two indexes are %s %q", r.Verdict, r.Why)
 	}
 }

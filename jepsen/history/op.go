@@ -94,6 +94,7 @@ type Header struct {
 	Bug       string          `json:"bug,omitempty"`    // the seeded bug, if any
 	Timing    string          `json:"timing,omitempty"` // cluster.timing of all nodes; "" if each build has its default
 	Plan      json.RawMessage `json:"plan,omitempty"`
+	Rows      bool            `json:"rows,omitempty"` // all nodes were built with the harness, so each can tell the hash of its rows
 
 	Settings map[string]map[string]string `json:"settings,omitempty"` // :: node → its own settings, as environment variables
 }
