@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"context"
+	"slices"
 
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
@@ -121,6 +122,7 @@ func (j *judge) place(c int, out seen) {
 // judgePending checks that each read shows the pending messages after the newest one that was
 // consumed, all of them, and its interrupted flag as the newest save left it.
 func (j *judge) judgePending() {
+	consumers := j.consumers()
 	for c, op := range j.Ops {
 		out, answered := j.out[c]
 		if op.Call != workload.CallRead || !answered {
@@ -133,15 +135,45 @@ func (j *judge) judgePending() {
 				break
 			}
 		}
+		j.judgeConsumed(c, out, consumers)
 		save, known := j.Author[workload.Write{Object: theState, Name: out.State}]
-		if out.Revision == 0 || !known {
-			continue
-		}
-		if in := j.in[save]; in.Interrupt != out.Interrupted {
+		if in := j.in[save]; out.Revision > 0 && known && in.Interrupt != out.Interrupted {
 			j.Findings.Add("wrong lifecycle", j.Key, j.Of(save, c), "%s saved interrupted = %t, and %s found %t at its revision", workload.NameOf(j.Ops[save]), in.Interrupt, name, out.Interrupted)
-		} else if in.Consumed > out.Consumed {
-			j.Findings.Add("consumed message came back", j.Key, j.Of(save, c), "%s consumed the pending messages up to %d, and %s found those after %d at its revision or later", workload.NameOf(j.Ops[save]), in.Consumed, name, out.Consumed)
 		}
+	}
+}
+
+// consumers returns, for each known revision in order, the save up to it that consumed the highest
+// number.
+func (j *judge) consumers() (saves []int) {
+	state := j.Object(theState)
+	for i, revision := range state.Versions {
+		save := j.MustAuthor(theState, state.Names[revision])
+		if i > 0 && j.in[saves[i-1]].Consumed >= j.in[save].Consumed {
+			save = saves[i-1]
+		}
+		saves = append(saves, save)
+	}
+	return saves
+}
+
+// judgeConsumed checks that the messages which a read shows as consumed are those that the saves up to
+// its revision consumed. Nothing else removes a pending message. A save that no answer shows may have
+// consumed more than the known ones, but not less.
+func (j *judge) judgeConsumed(c int, out seen, consumers []int) {
+	name, state := workload.NameOf(j.Ops[c]), j.Object(theState)
+	shown, consumed := []int{c}, uint64(0)
+	if known, _ := slices.BinarySearch(state.Versions, out.Revision+1); known > 0 {
+		save := consumers[known-1]
+		shown, consumed = append(shown, save), j.in[save].Consumed
+	}
+	switch {
+	case consumed > out.Consumed:
+		j.Findings.Add("consumed message came back", j.Key, j.Of(shown...), "the saves up to revision %d consumed the pending messages up to %d, and %s found those after %d at that revision",
+			out.Revision, consumed, name, out.Consumed)
+	case consumed < out.Consumed && state.KnownUpTo(out.Revision):
+		j.Findings.Add("consumed by no save", j.Key, j.Of(shown...), "%s found the pending messages up to %d consumed at revision %d, and the saves up to that revision consumed those up to %d",
+			name, out.Consumed, out.Revision, consumed)
 	}
 }
 

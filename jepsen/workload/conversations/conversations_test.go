@@ -52,6 +52,28 @@ func TestConversationHistories(t *testing.T) {
 		{"one that comes back", workloadtest.Script{
 			pends(2, 0, 1, "p", 1), saves(1, 2, 3, "s", 0, 1), finds(3, 4, 5, seen{Revision: 1, State: "s", Pending: []pending{{1, "p"}}}),
 		}, "consumed message came back"},
+		{"one that no save consumed", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), pends(2, 2, 3, "q", 2), saves(1, 4, 5, "s", 0, 0), finds(3, 6, 7, seen{Revision: 1, State: "s", Consumed: 2}),
+		}, "consumed by no save"},
+		{"one that is consumed before the first save", workloadtest.Script{pends(2, 0, 1, "p", 1), finds(3, 2, 3, seen{Consumed: 1})}, "consumed by no save"},
+		{"one that a later save consumes", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), saves(1, 2, 3, "s", 0, 0), finds(3, 4, 5, seen{Revision: 1, State: "s", Consumed: 1}), saves(1, 6, 7, "t", 1, 1),
+		}, "consumed by no save"},
+		{"one that a refused save consumes", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), saves(1, 2, 3, "s", 0, 0), workloadtest.Refused(saves(2, 4, 5, "t", 0, 1), "conflict"), finds(3, 6, 7, seen{Revision: 1, State: "s", Consumed: 1}),
+		}, "consumed by no save"},
+		{"one that comes back after the next save", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), saves(1, 2, 3, "s", 0, 1), saves(1, 4, 5, "t", 1, 0), finds(3, 6, 7, seen{Revision: 2, State: "t", Pending: []pending{{1, "p"}}}),
+		}, "consumed message came back"},
+		{"consumed, and no more by the next save", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), pends(2, 2, 3, "q", 2), saves(1, 4, 5, "s", 0, 2), saves(1, 6, 7, "t", 1, 0), finds(3, 8, 9, seen{Revision: 2, State: "t", Consumed: 2}),
+		}, ""},
+		{"consumed by a save without an answer", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), workloadtest.Unknown(saves(1, 2, 3, "s", 0, 1)), finds(3, 4, 5, seen{Revision: 1, State: "s", Consumed: 1}),
+		}, ""},
+		{"consumed by a save that no answer shows", workloadtest.Script{
+			pends(2, 0, 1, "p", 1), workloadtest.Unknown(saves(1, 2, 3, "s", 0, 1)), saves(2, 4, 5, "t", 1, 0), finds(3, 6, 7, seen{Revision: 2, State: "t", Consumed: 1}),
+		}, ""},
 		{"interrupted and not shown", workloadtest.Script{interrupted, finds(3, 4, 5, seen{Revision: 1, State: "s"})}, "wrong lifecycle"},
 		{"refused and there", workloadtest.Script{workloadtest.Refused(says(1, 0, 1, "a", 0, 0), "overloaded"), finds(3, 2, 3, seen{Count: 1, Messages: []string{"a.0"}})}, "refused but applied"},
 	} {
