@@ -43,6 +43,16 @@ func TestTimerFindsEachWrong(t *testing.T) {
 	}
 	seconds := timerSeen{Name: "e", Every: true, Set: 2500, Next: 5000} // 3000 and 4000 have passed
 	shifted := []history.Event{{Kind: history.EventFault, Name: "clock", Step: 1}}
+	entries := func(name string, at ...int64) (seen timersSeen) {
+		for _, at := range at {
+			seen.Fired = append(seen.Fired, timerFired{Name: name, At: at})
+		}
+		return seen
+	}
+	reads := func(at int, seen timersSeen) history.Op {
+		return workloadtest.OK(3, at, at+10, workload.CallRead, anAlarm, timerCall{}, seen)
+	}
+	first := timerSeen{Name: "e", Every: true, Set: 2500, Next: 3000}
 	cases := []struct {
 		name, rule string
 		calls      workloadtest.Script
@@ -83,6 +93,29 @@ func TestTimerFindsEachWrong(t *testing.T) {
 		{"a timer from nowhere", "timer from nowhere", workloadtest.Script{sets(10, "a", 5000), read(workload.CallRead, pends(fired("a"), timerSeen{Name: "x"}))}, nil},
 		{"a second twice", "fired twice", workloadtest.Script{every, read(workload.CallRead, pends(fired("e", "e", "e"), seconds))}, shifted},
 		{"a second lost", "occurrence lost", workloadtest.Script{every, read(workload.CallRead, pends(fired("e"), seconds))}, nil},
+		{"every second, and cancelled", "", workloadtest.Script{every, cancels(30, "e", true), reads(50, fired("e", "e")), reads(70, fired("e", "e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, read while it is cancelled", "", workloadtest.Script{every, reads(25, pends(fired(), first)), cancels(30, "e", true), reads(36, fired("e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, and perhaps cancelled", "", workloadtest.Script{every, workloadtest.Unknown(cancels(30, "e", true)), reads(50, fired("e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, and a cancel refused", "", workloadtest.Script{every, workloadtest.Refused(cancels(30, "e", true), "overloaded"), reads(50, fired("e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, perhaps, after a cancel", "", workloadtest.Script{workloadtest.Unknown(every), cancels(30, "e", false), reads(50, fired("e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, set while it is cancelled", "", workloadtest.Script{every, cancels(15, "e", false), reads(50, fired("e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, fired late", "", workloadtest.Script{every, reads(30, pends(fired(), first)), read(callFinal, entries("e", 5900, 5900, 5900))}, nil},
+		{"every second, fired late, and the clock jumped", "", workloadtest.Script{every, reads(30, pends(fired(), first)), read(callFinal, entries("e", 3000, 90000))}, shifted},
+		{"every second, in time", "", workloadtest.Script{every, reads(30, pends(fired(), first)), read(callFinal, entries("e", 3000, 4000, 5000))}, nil},
+		{"every second, cancelled, and fires on", "cancelled but fired", workloadtest.Script{every, cancels(30, "e", true), reads(50, fired("e", "e", "e")), read(callFinal, fired("e", "e", "e", "e"))}, nil},
+		{"every second, perhaps set, cancelled, and fires on", "cancelled but fired", workloadtest.Script{workloadtest.Unknown(every), cancels(30, "e", true), reads(50, fired("e")), read(callFinal, fired("e", "e"))}, nil},
+		{"every second, cancelled twice, and fires between", "cancelled but fired", workloadtest.Script{every, cancels(30, "e", true), reads(45, fired("e")), reads(60, fired("e", "e")), cancels(95, "e", false)}, nil},
+		{"every second, cancelled, and one is gone", "occurrence lost", workloadtest.Script{every, cancels(30, "e", true), reads(50, fired("e", "e")), read(callFinal, fired("e"))}, nil},
+		{"a second twice, and cancelled", "fired early", workloadtest.Script{every, reads(25, pends(fired(), first)), cancels(40, "e", true), read(callFinal, entries("e", 3010, 3020, 4010))}, nil},
+		{"a second twice, cancelled, and the clock jumped", "fired early", workloadtest.Script{every, reads(25, pends(fired(), first)), cancels(40, "e", true), read(callFinal, entries("e", 3010, 3020))}, shifted},
+		{"a second twice, read before it pends", "fired early", workloadtest.Script{every, reads(30, entries("e", 3010, 3020)), read(workload.CallRead, pends(entries("e", 3010, 3020), seconds))}, nil},
+		{"seconds before they are due", "fired early", workloadtest.Script{every, read(workload.CallRead, pends(entries("e", 2600, 2600), seconds))}, nil},
+		{"replaced, not fired, and the old one fires", "fired after it was replaced", workloadtest.Script{sets(10, "a", 5000), again(30, "b", "a", 9000), reads(50, pends(fired(), timerSeen{Name: "a", Next: 9000})), read(workload.CallRead, pends(fired("a"), timerSeen{Name: "a", Next: 9000}))}, nil},
+		{"fired, and replaced", "", workloadtest.Script{sets(10, "a", 5000), reads(25, pends(fired(), timerSeen{Name: "a", Next: 5000})), again(30, "b", "a", 5500), reads(36, fired("a")), read(callFinal, fired("a", "b"))}, nil},
+		{"perhaps replaced, and the old one fires", "", workloadtest.Script{sets(10, "a", 5000), workloadtest.Unknown(again(30, "b", "a", 9000)), reads(50, pends(fired(), timerSeen{Name: "a", Next: 5000})), read(callFinal, fired("a"))}, nil},
+		{"not replaced, and the old one fires", "", workloadtest.Script{sets(10, "a", 5000), workloadtest.Refused(again(30, "b", "a", 9000), "overloaded"), reads(50, pends(fired(), timerSeen{Name: "a", Next: 5000})), read(callFinal, fired("a"))}, nil},
+		{"cancelled, replaced, and the old one fires", "cancelled but fired", workloadtest.Script{sets(10, "a", 5000), cancels(21, "a", false), again(32, "b", "a", 9000), reads(50, pends(fired(), timerSeen{Name: "a", Next: 9000})), read(workload.CallRead, fired("a"))}, nil},
+		{"cancelled without a word, and fires later", "cancelled but fired", workloadtest.Script{sets(10, "a", 5000), untold, reads(50, fired()), read(callFinal, fired("a"))}, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -164,7 +197,8 @@ func storeHistory(seed uint64, processes, calls int) *history.History {
 			own[process], last[process] = set[len(set)-1], set[len(set)-1]
 			return callSet, timerCall{Name: own[process], At: s.now + s.r.Int64N(500)}
 		case draw == 8:
-			return callSet, timerCall{Name: fmt.Sprint("e", n), Every: true}
+			set = append(set, fmt.Sprint("e", n))
+			return callSet, timerCall{Name: set[len(set)-1], Every: true}
 		case draw < 13 && len(set) > 0:
 			return callCancel, timerCall{Name: set[len(set)-1-s.r.IntN(min(len(set), alarmsNewest))]}
 		default:
