@@ -34,6 +34,7 @@ func (*conversations) Check(ctx context.Context, h *history.History) check.Resul
 		}
 		j.Settle()
 		j.judgePending()
+		j.judgeWhole()
 		j.judgeOrder()
 		return nil
 	})
@@ -177,8 +178,48 @@ func (j *judge) judgeConsumed(c int, out seen, consumers []int) {
 	}
 }
 
-// judgeOrder searches for one order of all calls. A read shows how many messages were ever pending:
-// the last number that is pending, or that is consumed.
+// found returns the versions that a read found, none if it has no answer. A read shows how many
+// messages were ever pending: the last number that is pending, or that is consumed.
+func (j *judge) found(c int) []model.Access {
+	out, answered := j.out[c]
+	if !answered {
+		return nil
+	}
+	return []model.Access{
+		{Object: theState, Version: out.Revision},
+		{Object: theMessages, Version: out.Count},
+		{Object: theFile, Version: out.File},
+		{Object: thePending, Version: out.Consumed + uint64(len(out.Pending))},
+	}
+}
+
+// judgeWhole checks that no answer shows a part of a say without the rest: a message without the
+// next ones, or without the file.
+func (j *judge) judgeWhole() {
+	writes, found := map[int][]workload.Write{}, map[int][]model.Access{}
+	for c, op := range j.Ops {
+		switch in, out := j.in[c], j.out[c]; op.Call {
+		case callSay:
+			for _, name := range in.names() {
+				writes[c] = append(writes[c], workload.Write{Object: theMessages, Name: name})
+			}
+			if in.File {
+				writes[c] = append(writes[c], workload.Write{Object: theFile, Name: in.Name})
+			}
+			if out.Count > 0 {
+				found[c] = append(found[c], model.Access{Object: theMessages, Version: out.Count})
+			}
+			if out.File > 0 {
+				found[c] = append(found[c], model.Access{Object: theFile, Version: out.File})
+			}
+		case workload.CallRead:
+			found[c] = j.found(c)
+		}
+	}
+	j.JudgeWhole(writes, found)
+}
+
+// judgeOrder searches for one order of all calls.
 func (j *judge) judgeOrder() {
 	transactions := map[int]*model.Transaction{}
 	for c, op := range j.Ops {
@@ -203,14 +244,7 @@ func (j *judge) judgeOrder() {
 		case callPend:
 			wrote(thePending, in.Name)
 		case workload.CallRead:
-			if out, answered := j.out[c]; answered {
-				t.Reads = []model.Access{
-					{Object: theState, Version: out.Revision},
-					{Object: theMessages, Version: out.Count},
-					{Object: theFile, Version: out.File},
-					{Object: thePending, Version: out.Consumed + uint64(len(out.Pending))},
-				}
-			}
+			t.Reads = j.found(c)
 		}
 		if len(t.Reads)+len(t.Writes) > 0 {
 			transactions[c] = t

@@ -1,6 +1,9 @@
 package conversations
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"dormouse/jepsen/history"
@@ -10,6 +13,11 @@ import (
 
 func says(p, from, to int, name string, count, file uint64) history.Op {
 	return workloadtest.OK(p, from, to, callSay, "c1", call{Name: name, Messages: 1, File: file > 0}, seen{Count: count, File: file})
+}
+
+// speaks is a say whose answer is lost.
+func speaks(p, from, to int, name string, messages int, file bool) history.Op {
+	return workloadtest.Unknown(workloadtest.OK(p, from, to, callSay, "c1", call{Name: name, Messages: messages, File: file}, seen{}))
 }
 
 func saves(p, from, to int, name string, of, consumed uint64) history.Op {
@@ -41,6 +49,20 @@ func TestConversationHistories(t *testing.T) {
 		}, ""},
 		{"a message with its file", workloadtest.Script{says(1, 0, 9, "a", 1, 1), finds(3, 1, 2, seen{}), finds(3, 3, 4, both)}, ""},
 		{"a message without its file", workloadtest.Script{says(1, 0, 9, "a", 1, 1), finds(3, 1, 2, seen{Count: 1, Messages: []string{"a.0"}})}, "no order explains it"},
+		{"a message without its file, and without an answer", workloadtest.Script{speaks(1, 0, 1, "a", 1, true), finds(3, 2, 3, seen{Count: 1, Messages: []string{"a.0"}})}, "half a commit"},
+		{"a file without its message, and without an answer", workloadtest.Script{speaks(1, 0, 1, "a", 1, true), finds(3, 2, 3, seen{File: 1, Content: "a"})}, "half a commit"},
+		{"a message without the next one, and without an answer", workloadtest.Script{speaks(1, 0, 1, "a", 2, false), finds(3, 2, 3, seen{Count: 1, Messages: []string{"a.0"}})}, "half a commit"},
+		{"a message without its file, as another say shows", workloadtest.Script{
+			speaks(1, 0, 1, "a", 1, true), says(2, 2, 3, "b", 2, 1), finds(3, 4, 5, seen{Count: 3, Messages: []string{"a.0", "b.0", "c.0"}, File: 2, Content: "c"}), says(2, 6, 7, "c", 3, 2),
+		}, "half a commit"},
+		{"a message with its file, without an answer", workloadtest.Script{speaks(1, 0, 1, "a", 2, true), finds(3, 2, 3, seen{}), finds(3, 4, 5, seen{Count: 2, Messages: []string{"a.0", "a.1"}, File: 1, Content: "a"})}, ""},
+		{"a message with its file, which another one replaced", workloadtest.Script{
+			speaks(1, 0, 1, "a", 1, true), says(2, 2, 3, "b", 2, 2), finds(3, 4, 5, seen{Count: 2, Messages: []string{"a.0", "b.0"}, File: 2, Content: "b"}),
+		}, ""},
+		{"a message with its file, after another one", workloadtest.Script{
+			speaks(1, 0, 1, "a", 1, true), says(2, 2, 3, "b", 1, 1), finds(3, 4, 5, seen{Count: 1, Messages: []string{"b.0"}, File: 1, Content: "b"}),
+			speaks(1, 6, 7, "c", 1, false), finds(3, 8, 9, seen{Count: 2, Messages: []string{"b.0", "a.0"}, File: 2, Content: "a"}),
+		}, ""},
 		{"a lost message", workloadtest.Script{says(1, 0, 1, "a", 1, 0), finds(3, 2, 3, seen{})}, "lost or stale"},
 		{"fewer messages than counted", workloadtest.Script{says(1, 0, 1, "a", 1, 0), finds(3, 2, 3, seen{Count: 1})}, "messages missing"},
 		{"a stale save", workloadtest.Script{saves(1, 0, 1, "s", 0, 0), stale}, "stale save accepted"},
@@ -83,4 +105,70 @@ func TestConversationHistories(t *testing.T) {
 
 func TestConversationsCheckGivesUp(t *testing.T) {
 	workloadtest.GivesUp(t, New(), workloadtest.Script{says(1, 0, 1, "a", 1, 0), finds(3, 2, 3, seen{Count: 1, Messages: []string{"a.0"}})}.History())
+}
+
+// store is a correct store of one conversation and its file.
+type store struct {
+	seen
+	messages []string // all of them
+	pended   uint64
+}
+
+func (s *store) do(name string, in any) any {
+	c := in.(call)
+	switch name {
+	case callSay:
+		s.messages = append(s.messages, c.names()...)
+		out := seen{Count: uint64(len(s.messages))}
+		if c.File {
+			s.File, s.Content = s.File+1, c.Name
+			out.File = s.File
+		}
+		return out
+	case callPend:
+		s.pended++
+		s.Pending = append(s.Pending, pending{s.pended, c.Name})
+		return seen{Number: s.pended}
+	case callSave:
+		if c.Revision != s.Revision {
+			return nil
+		}
+		s.Revision, s.State, s.Interrupted, s.Consumed = s.Revision+1, c.Name, c.Interrupt, max(s.Consumed, c.Consumed)
+		s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(m pending) bool { return m.Number <= s.Consumed })
+		return seen{Revision: s.Revision, Interrupted: s.Interrupted}
+	}
+	out := s.seen
+	out.Pending, out.Count = slices.Clone(s.Pending), uint64(len(s.messages))
+	out.Messages = slices.Clone(s.messages[len(s.messages)-min(len(s.messages), tail):])
+	return out
+}
+
+func storeHistory(seed uint64) *history.History {
+	s, r, n := &store{}, rand.New(rand.NewPCG(seed, 29)), 0
+	run := workloadtest.SoundRun{R: r, Processes: 1 + int(seed%9), Calls: 100, Apply: s.do}
+	run.Begin = func(int) (string, any) {
+		n++
+		switch in, draw := (call{Name: fmt.Sprint("n", n)}), r.IntN(10); {
+		case draw < 3:
+			in.Messages, in.File = 1+r.IntN(messagesMax), r.IntN(3) == 0
+			return callSay, in
+		case draw < 5:
+			return callPend, in
+		case draw < 8:
+			in.Revision, in.Interrupt = s.Revision, r.IntN(3) == 0
+			if len(s.Pending) > 0 {
+				in.Consumed = s.Pending[r.IntN(len(s.Pending))].Number
+			}
+			return callSave, in
+		default:
+			return workload.CallRead, call{}
+		}
+	}
+	return run.History("c1")
+}
+
+func TestConversationsPassesSoundRuns(t *testing.T) {
+	for seed := range uint64(60) {
+		workloadtest.Expect(t, workloadtest.Judged(t, New(), storeHistory(seed)), "")
+	}
 }

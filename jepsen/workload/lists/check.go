@@ -19,6 +19,7 @@ func (*lists) Check(ctx context.Context, h *history.History) check.Result {
 		}
 		j.place()
 		j.Settle()
+		j.judgeWhole()
 		j.judge()
 		return nil
 	})
@@ -75,6 +76,22 @@ func (j *judge) place() {
 			j.Findings.Add("unexpected rev accepted", j.Key, j.Of(call), "%s expected rev %d and made rev %d", workload.NameOf(op), *rev, j.answers[call].Threads[0].Rev)
 		}
 	}
+}
+
+// judgeWhole checks that no answer shows a commit in one thread and misses it in another one.
+func (j *judge) judgeWhole() {
+	writes, found := map[int][]workload.Write{}, map[int][]model.Access{}
+	for call, in := range j.commits {
+		for _, thread := range in.Threads {
+			writes[call] = append(writes[call], workload.Write{Object: thread, Name: in.Name})
+		}
+	}
+	for call, out := range j.answers {
+		for _, s := range out.Threads {
+			found[call] = append(found[call], model.Access{Object: s.Thread, Version: s.Rev})
+		}
+	}
+	j.JudgeWhole(writes, found)
 }
 
 // judge searches for one order of all transactions.
