@@ -73,10 +73,11 @@ func wellRuled(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 // ownersModel is a simple model of partition ownership.
 type ownersModel struct {
 	clusterOps
-	ends   map[string]uint64 // :: node → the tick at which its lease ends
-	lives  map[string]string
-	owners map[int]layout.Partition
-	epochs map[int]uint64 // :: partition → its greatest epoch so far
+	ends     map[string]uint64 // :: node → the tick at which its lease ends
+	lives    map[string]string
+	replaced map[string]string // :: node → the process before the one that has the lease, from LapseLevel on
+	owners   map[int]layout.Partition
+	epochs   map[int]uint64 // :: partition → its greatest epoch so far
 
 	ruled   bool // the cluster is at the feature level of rules
 	drained map[string]bool
@@ -268,8 +269,17 @@ func (m *ownersModel) step(t *rapid.T) {
 		}
 		_ = m.say(m.machine.EncodeEndNodeLease(node, life))
 	case 3, 4:
-		if m.lives[node] != life {
+		if before, leased := m.lives[node]; m.ruled && leased && before != life && m.replaced[node] == life {
+			if err := m.renew(node, life); agent.CodeOf(err) != agent.CodeAlreadyClaimed {
+				t.Fatalf("renew for a process that was replaced: %v", err)
+			}
+			break
+		}
+		if before, leased := m.lives[node]; before != life {
 			m.end(node)
+			if delete(m.replaced, node); leased {
+				m.replaced[node] = before
+			}
 		}
 		m.lives[node], m.ends[node] = life, m.tick+uint64(leaseTTL.Milliseconds())
 		if err := m.renew(node, life); err != nil {
@@ -303,7 +313,7 @@ func (m *ownersModel) step(t *rapid.T) {
 func TestOwnersKeepToTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &ownersModel{
-			clusterOps: clusterOps{newSubject(t)}, ends: map[string]uint64{}, lives: map[string]string{},
+			clusterOps: clusterOps{newSubject(t)}, ends: map[string]uint64{}, lives: map[string]string{}, replaced: map[string]string{},
 			owners: map[int]layout.Partition{}, epochs: map[int]uint64{}, drained: map[string]bool{}, pins: map[int]string{},
 		}
 		defer m.close()

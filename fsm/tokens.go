@@ -9,6 +9,13 @@ import (
 // TokensLevel is the feature level from which on all nodes know tokens.
 const TokensLevel = txn.TokensLevel
 
+// ConditionsLevel and MetadataLevel are the feature levels from which on all nodes know what their names
+// in package txn say.
+const (
+	ConditionsLevel = txn.ConditionsLevel
+	MetadataLevel   = txn.MetadataLevel
+)
+
 // Token returns the token with a hash. ok is false if none exists, or if it has expired.
 func (v *View) Token(hash agent.TokenHash) (t agent.Token, ok bool, err error) {
 	if v.err != nil {

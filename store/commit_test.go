@@ -76,17 +76,18 @@ func TestACommitThatNotAllNodesSupportIsNotSent(t *testing.T) {
 		commit agent.Commit
 	}{
 		"a token":                     {fsm.TokensLevel, agent.Commit{Token: "t", Ops: []agent.Op{&agent.PutValue{Key: "k"}}}},
-		"a condition of a value":      {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", SkipExisting: true}}}},
-		"a condition of a checkpoint": {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), SkipExisting: true}}}},
-		"an entry with bytes": {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.AppendThread{
+		"a condition of a value":      {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", SkipExisting: true}}}},
+		"a condition of a checkpoint": {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.PutCheckpoint{Key: "k", State: agent.JSON(`{}`), SkipExisting: true}}}},
+		"an entry with bytes": {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.AppendThread{
 			Thread: "t", Entries: []agent.Draft{{Kind: agent.KindNote, ContentType: "text/plain", Bytes: []byte("x")}},
 		}}}},
-		"an entry of more than 1 MiB": {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.AppendThread{
+		"an entry of more than 1 MiB": {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.AppendThread{
 			Thread: "t", Entries: []agent.Draft{{Kind: agent.KindNote, Payload: agent.JSON(`{"x":"` + string(bytes.Repeat([]byte("x"), 1<<20)) + `"}`)}},
 		}}}},
 		"a quota of threads":               {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.PutScope{Policy: agent.Policy{ThreadsMax: 7}}}}},
 		"the erasure of a live instance":   {fsm.ImportLevel, agent.Commit{Ops: []agent.Op{&agent.EraseAgent{Agent: instance.Checkpoint()}}}},
-		"a prefix that is deleted at once": {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "p"}}}},
+		"an index of metadata":             {fsm.MetadataLevel, agent.Commit{Ops: []agent.Op{&agent.IndexMetadata{Keys: []string{"team"}}}}},
+		"a prefix that is deleted at once": {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "p"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, g := openAt(t, store.Options{})

@@ -19,10 +19,10 @@ type feature struct {
 // instance: a node that cannot end instances would complete the erasure while the instance is live.
 var features = []feature{
 	{"tokens", fsm.TokensLevel, usesTokens},
-	{"deciders of reviews", fsm.TokensLevel, usesDeciders},
-	{"on_exists, create_only, upsert, shallow and entries with bytes or of more than 1 MiB", fsm.TokensLevel, usesConditions},
-	{"index_metadata", fsm.TokensLevel, hasOp[*agent.IndexMetadata]},
-	{"delete_prefix", fsm.TokensLevel, hasOp[*agent.DeletePrefix]},
+	{"deciders of reviews", fsm.ConditionsLevel, usesDeciders},
+	{"on_exists, create_only, upsert, shallow and entries with bytes or of more than 1 MiB", fsm.ConditionsLevel, usesConditions},
+	{"index_metadata", fsm.MetadataLevel, hasOp[*agent.IndexMetadata]},
+	{"delete_prefix", fsm.ConditionsLevel, hasOp[*agent.DeletePrefix]},
 	{"these limits", fsm.TokensLevel, usesLimits},
 	{"import_scope", fsm.ImportLevel, hasOp[*agent.ImportScope]},
 	{"the erasure of agents that are live instances", fsm.ImportLevel, erasesInstance},
@@ -31,7 +31,7 @@ var features = []feature{
 // checkSupported refuses a commit with a feature that not all nodes of the cluster support.
 func (s *Store) checkSupported(c *agent.Commit) error {
 	level := s.o.Machine.FeatureLevel()
-	if level >= fsm.TokensLevel { // the newest one
+	if level >= fsm.FeatureLevelMax {
 		return nil
 	}
 	for _, f := range features {
@@ -66,7 +66,7 @@ func usesDeciders(c *agent.Commit) bool {
 	})
 }
 
-// usesConditions reports whether a commit uses the conditions and the entries of level 8.
+// usesConditions reports whether a commit uses the conditions and the entries of ConditionsLevel.
 func usesConditions(c *agent.Commit) bool {
 	return slices.ContainsFunc(c.Ops, func(op agent.Op) bool {
 		switch op := op.(type) {
@@ -86,7 +86,7 @@ func usesConditions(c *agent.Commit) bool {
 	})
 }
 
-// hasBytes reports whether an entry is one that nodes below level 8 would refuse, or store without its
+// hasBytes reports whether an entry is one that nodes below ConditionsLevel would refuse, or store without its
 // bytes.
 func hasBytes(d agent.Draft) bool {
 	const entryBytesBefore = 1 << 20

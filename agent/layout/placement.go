@@ -79,7 +79,7 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 }
 
 // RulesLevel is the feature level from which on members may be drained and partitions pinned.
-const RulesLevel = 8
+const RulesLevel = 9
 
 // LapseLevel is the feature level from which on a leader may end the lease of the leader before it, once
 // that has lapsed for its holder, and a process that was replaced cannot take its node's lease back.

@@ -22,8 +22,12 @@ const ListedLevel = 7
 // tokens.
 const TokensLevel = 8
 
+// ConditionsLevel is the feature level from which on all nodes know the conditions of puts and appends,
+// entries with bytes and of more than 1 MiB, deciders of reviews, and deletions by prefix.
+const ConditionsLevel = 9
+
 // MetadataLevel is the feature level from which on scopes may have an index of metadata.
-const MetadataLevel = 8
+const MetadataLevel = 9
 
 // LimitsLevel is the feature level from which on agents, threads, entries and timers are counted,
 // and scopes may have the default policy.
@@ -31,7 +35,7 @@ const LimitsLevel = 8
 
 // DeadlineLevel is the feature level from which on a review that expires is decided at its
 // deadline, as reads show it before an entry records it, and not at the time of that entry.
-const DeadlineLevel = 8
+const DeadlineLevel = 9
 
 // ImportCountLevel is the feature level from which on the steps of an import count the keys and bytes of
 // their rows, and check the numbers in them.
