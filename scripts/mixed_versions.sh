@@ -14,5 +14,5 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/source"
 git archive "$commit" | tar -x -C "$work/source"
 (cd "$work/source" && go build -o "$work/dormoused" ./cmd/node)
-bin/dormjepsen run --workload register,append,session --nemesis mixed --time "${TIME:-25s}" --seed "${SEED:-1}" \
+bin/dormjepsen run --workload append,claim,conversations,export,instance,register,session,timer,turn --nemesis mixed --time "${TIME:-25s}" --seed "${SEED:-1}" \
   --previous "$work/dormoused" --dir "$work/run"
