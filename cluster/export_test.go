@@ -19,6 +19,11 @@ func (g *Group) Raft() *raft.Raft { return g.raft }
 // NoteDialer records addr as a node does of a connection that says in a handshake that its node is a member there.
 func (g *Group) NoteDialer(addr string) { g.contacts.NoteMember(addr) }
 
+// Vacating makes vacate empty the nodes that are removed.
+func (g *Group) Vacating(vacate func(context.Context, string) (done func())) {
+	g.leader.Vacate = vacate
+}
+
 // OpenEarlier opens the term of the notification before the latest one, and reports whether
 // this node may propose in it.
 func (g *Group) OpenEarlier(ctx context.Context) bool {

@@ -222,6 +222,29 @@ func TestAChangeThatWouldLoseTheQuorumIsRefused(t *testing.T) {
 	})
 }
 
+// A voter that goes while the partitions of another one drain leaves no majority without that one: its
+// removal is refused then.
+func TestTheQuorumIsLookedAtAgainAfterTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		leader := l.leader()
+		dies, leaves := l.others(leader)[0], l.others(leader)[1]
+		leader.group.Vacating(func(context.Context, string) func() {
+			dies.crash()
+			return func() {}
+		})
+		if err := l.change("leave", leaves.name); err == nil || !strings.Contains(err.Error(), "are needed") {
+			t.Errorf("leave: %v", err)
+		}
+		if !slices.Contains(leader.voters(), leaves.name) {
+			t.Errorf("voters %v", leader.voters())
+		}
+		if err := leader.put("x", 1); err != nil {
+			t.Errorf("a write by the two that are left: %v", err)
+		}
+	})
+}
+
 func TestTheLastVoterStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)

@@ -58,8 +58,10 @@ func (l *Leader) reconcile(ctx context.Context) {
 		switch {
 		case id == l.Self.Node:
 		case !known: // an earlier leader did not finish the removal
-			l.finish(ctx, "remove", id, removeServer(id))
-			return
+			if server.Suffrage != raft.Voter || l.quorumWithout(ctx, id) == "" {
+				l.finish(ctx, "remove", id, removeServer(id))
+				return
+			}
 		case seededbug.Is(seededbug.UnheardIsRemoved) && server.Suffrage == raft.Voter && !l.answered(row):
 			_ = l.commit(ctx, l.Machine.EncodeRemoveMember(row.ID, row.Incarnation))
 			return

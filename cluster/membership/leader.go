@@ -206,6 +206,11 @@ func (l *Leader) remove(ctx context.Context, node string) (refused string, err e
 		return refused, err
 	}
 	defer l.Vacate(ctx, node)()
+	if l.isVoter(node) { // Vacate takes seconds, in which other voters may have gone
+		if refused = l.quorumWithout(ctx, node); refused != "" {
+			return refused, nil
+		}
+	}
 	// The row is removed first: without it, the duties of the next leader finish
 	// the removal if this leader cannot.
 	if known {
