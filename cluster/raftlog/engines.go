@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -44,7 +45,17 @@ type Engines struct {
 	logger       hclog.Logger
 	Logs         raft.LogStore
 	Stable       raft.StableStore
-	closers      []func() error // in the order of opening
+	closers      []func() error              // in the order of opening
+	failed       atomic.Pointer[func(error)] // gets the failures of rotations, which no call returns; nil while the stores open
+}
+
+// rotated passes on an error of a rotation. Raft-wal rotates its segments in the background, and only logs
+// that it could not: the next append would fail with "segment is sealed".
+func (e *Engines) rotated(err error) error {
+	if tell := e.failed.Load(); err != nil && tell != nil {
+		(*tell)(err)
+	}
+	return err
 }
 
 // openEngines opens the stores in o.Dir, or creates stores in memory.
@@ -146,6 +157,7 @@ func (e *Engines) openWAL(path string) (raft.LogStore, error) {
 
 // openSegments opens raft-wal on its segments and their list.
 func (e *Engines) openSegments(path string, files walFiles, meta types.MetaStore) (raft.LogStore, error) {
+	files.rotated = e.rotated
 	logs, err := wal.Open(path, wal.WithSegmentFiler(files), wal.WithMetaStore(sealedMeta{MetaStore: meta, files: files}), wal.WithSegmentSize(e.segmentBytes), wal.WithLogger(e.logger.Named("wal")))
 	if err != nil {
 		_ = meta.Close() // it was only read; raft-wal leaves it open

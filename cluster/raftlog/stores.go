@@ -107,6 +107,8 @@ func StackStores(o Options, engines *Engines) (*Stores, error) {
 	if err := s.stack(o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	failed := func(err error) { _ = s.FailStop.Poison(err) }
+	engines.failed.Store(&failed)
 	s.FailStop.opened()
 	return s, nil
 }

@@ -59,19 +59,29 @@ func (m *walMeta) Load(dir string) (state types.PersistentState, err error) {
 // walFiles are raft-wal's segments, with errors that name the file.
 type walFiles struct {
 	types.SegmentFiler
-	files types.VFS
-	dir   string
+	files   types.VFS
+	dir     string
+	rotated func(error) error // passes on an error of a rotation
 }
 
 func newWALFiles(dir string, files types.VFS) walFiles {
 	if seededbug.Is(seededbug.NoFsync) {
 		files = unsynced{files}
 	}
-	return walFiles{SegmentFiler: filer.NewFiler(dir, files), files: files, dir: dir}
+	return walFiles{SegmentFiler: filer.NewFiler(dir, files), files: files, dir: dir, rotated: func(err error) error { return err }}
 }
 
 func (f walFiles) path(info types.SegmentInfo) string {
 	return filepath.Join(f.dir, filer.FileName(info))
+}
+
+// Create implements types.SegmentFiler.
+func (f walFiles) Create(info types.SegmentInfo) (types.SegmentWriter, error) {
+	writer, err := f.SegmentFiler.Create(info)
+	if err != nil {
+		return nil, f.rotated(fmt.Errorf("create segment %s: %w", f.path(info), err))
+	}
+	return writer, nil
 }
 
 // Open implements types.SegmentFiler.

@@ -24,6 +24,14 @@ type sealedMeta struct {
 	files walFiles
 }
 
+// CommitState implements types.MetaStore.
+func (m sealedMeta) CommitState(state types.PersistentState) error {
+	if err := m.MetaStore.CommitState(state); err != nil {
+		return m.files.rotated(fmt.Errorf("write the list of segments in %s: %w", m.files.dir, err))
+	}
+	return nil
+}
+
 // Load implements types.MetaStore.
 func (m sealedMeta) Load(dir string) (types.PersistentState, error) {
 	state, err := m.MetaStore.Load(dir)

@@ -3,6 +3,9 @@ package raftlog
 import (
 	"errors"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -157,5 +160,48 @@ func tear(t *testing.T, files walFiles, info types.SegmentInfo, from uint64) {
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// fullDisk creates no more files once it is full.
+type fullDisk struct {
+	types.VFS
+	full atomic.Bool
+}
+
+func (d *fullDisk) Create(dir, name string, size uint64) (types.WritableFile, error) {
+	if d.full.Load() {
+		return nil, syscall.ENOSPC
+	}
+	return d.VFS.Create(dir, name, size)
+}
+
+// Raft-wal begins the next segment in the background. A disk that is full then ends the node with that
+// reason, and not with that of the next append.
+func TestARotationThatFailsEndsTheNode(t *testing.T) {
+	dir, disk, end := t.TempDir(), &fullDisk{VFS: osFiles}, &ending{}
+	e := &Engines{kind: logStoreWAL, segmentBytes: 4096, logger: quiet, Stable: raft.NewInmemStore()}
+	files := newWALFiles(dir, disk)
+	logs, err := e.openSegments(dir, files, &walMeta{files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Logs = logs
+	s, err := StackStores(Options{Fatal: end.fatal, Logger: quiet}, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.full.Store(true)
+	for index := uint64(1); len(end.reasons()) == 0; index++ {
+		err = s.Logs.StoreLogs(commands(index, index))
+	}
+	if why := end.reasons()[0]; !errors.Is(why, syscall.ENOSPC) || !strings.Contains(why.Error(), "create segment") {
+		t.Errorf("the node ends with %v", why)
+	}
+	if err != nil && !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("an append after it: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
