@@ -38,7 +38,7 @@ build: ## build the binaries into bin/
 test: ## unit tests, invariants on, order shuffled; no root, no network (PKG="./agent ./fsm" for some)
 	$(TEST) -shuffle on $(or $(PKG),./internal/faultstest $(LONGEST) ./...)
 
-check: lint test ## all that must pass before a commit (under 2 min)
+check: lint test ## all that must pass before a commit (5 min)
 
 lint: ## linters, import direction, stale generated code
 	$(LINT) run ./...

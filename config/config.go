@@ -219,7 +219,7 @@ const (
 // Placement has the settings of this node's part in keeping live instances.
 type Placement struct {
 	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 10s by default with the timing wan; 0: it keeps no instances
-	Zone   string        `yaml:"zone"`   // its location, such as a data center; for people
+	Zone   string        `yaml:"zone"`   // its location, such as a data center; with cluster.voters, votes are spread over the zones
 	Weight int           `yaml:"weight"` // its share of the partitions, relative to the other nodes': 1 to 10,000
 }
 
@@ -258,7 +258,7 @@ type Backup struct {
 // are replicated.
 type Limits struct {
 	InFlightBytes    int64 `yaml:"in_flight_bytes"`    // memory for requests and answers in flight, of which one address may use half; 0 means an eighth of the memory limit, from 96 to 128 MiB
-	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 derives it from the disk's size, from 16 to 256 MiB
+	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 means 1/256 of the space that was free at the first start, from 16 to 256 MiB
 }
 
 // Log has the settings of the node's log output.
