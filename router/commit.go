@@ -58,6 +58,10 @@ func (a *attempt) try() {
 		a.later(agent.Errorf(agent.CodeUnavailable, "no leader is known; is a majority of the voters up?"))
 		return
 	}
+	if err := a.router.local.Supports(&a.commit); err != nil {
+		a.later(err)
+		return
+	}
 	parts := tracing.PartsOf(a.ctx)
 	parts.Send()
 	ctx, span := tracing.Child(a.ctx, "forward to the leader", trace.WithSpanKind(trace.SpanKindClient))

@@ -32,7 +32,8 @@ const (
 // Local is this node's own store.
 type Local interface {
 	agent.Submitter
-	Applied() uint64 // the newest entry that reads on this node see
+	Supports(c *agent.Commit) error // whether a leader of any node's version would decide the commit alike
+	Applied() uint64                // the newest entry that reads on this node see
 	ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.Answers, error)
 	WatchFrom(ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch) iter.Seq2[agent.Event, error]
 }

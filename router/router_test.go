@@ -29,6 +29,7 @@ type scene struct {
 	hold    []func(agent.Result, error)               // commits without a scripted answer
 	barrier func(ctx context.Context) (uint64, error) // of the current leader
 	reads   []uint64                                  // the indexes of the served reads
+	unknown int                                       // how often a commit is still one that not all nodes support
 }
 
 func (s *scene) IsLeader() bool {
@@ -91,6 +92,15 @@ func (s *scene) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error
 }
 
 func (s *scene) Applied() uint64 { return 0 }
+
+func (s *scene) Supports(*agent.Commit) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unknown--; s.unknown >= 0 {
+		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support that yet")
+	}
+	return nil
+}
 
 func (s *scene) ReadAt(_ context.Context, index uint64, _ agent.Reads) (agent.Answers, error) {
 	s.mu.Lock()
@@ -168,6 +178,22 @@ func TestOnlyCommitsThatWereNotAppliedAreRetried(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A leader of an earlier version would ignore a condition that it does not know: a commit with one is not
+// forwarded before all nodes support it.
+func TestACommitThatNotAllNodesSupportIsNotForwarded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{leader: "older", submits: []error{nil}, unknown: 1 << 30}
+		r := newRouter(t, s)
+		if _, err := r.Commit(t.Context(), put()); agent.CodeOf(err) != agent.CodeUnavailable || s.asked != 0 {
+			t.Errorf("%v, and was sent %d times", err, s.asked)
+		}
+		s.unknown = 2
+		if _, err := r.Commit(t.Context(), put()); err != nil || s.asked != 1 {
+			t.Errorf("%v, and was sent %d times", err, s.asked)
+		}
+	})
 }
 
 func TestACommitWithoutALeaderIsUnavailableAndNeverSent(t *testing.T) {

@@ -79,7 +79,7 @@ func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if err := s.checkSupported(c); err != nil {
+	if err := s.Supports(c); err != nil {
 		return nil, err
 	}
 	if seededbug.Enabled {

@@ -28,8 +28,10 @@ var features = []feature{
 	{"the erasure of agents that are live instances", fsm.ImportLevel, erasesInstance},
 }
 
-// checkSupported refuses a commit with a feature that not all nodes of the cluster support.
-func (s *Store) checkSupported(c *agent.Commit) error {
+// Supports returns an error for a commit with a feature that not all nodes of the cluster support, as
+// far as this node knows. The leader asks, and so does a node that forwards a commit: a leader of an
+// earlier version would ignore what it does not know.
+func (s *Store) Supports(c *agent.Commit) error {
 	level := s.o.Machine.FeatureLevel()
 	if level >= fsm.FeatureLevelMax {
 		return nil
