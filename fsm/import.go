@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"dormouse/agent"
@@ -89,7 +90,23 @@ func (b *batch) writable(p *logpb.Commit) error {
 			return nil
 		}
 	}
+	if b.Level >= txn.TokensApartLevel && len(p.ClusterOps) == 0 && !slices.ContainsFunc(p.Ops, isOfScope) {
+		return nil
+	}
 	return importing(p.Scope, row)
+}
+
+// isOfScope reports whether an op reads or writes the scope of its commit. Tokens and the default policy
+// are of no scope.
+func isOfScope(op *oppb.Op) bool {
+	switch op := op.Op.(type) {
+	case *oppb.Op_PutToken, *oppb.Op_RevokeToken:
+		return false
+	case *oppb.Op_PutScope:
+		return !op.PutScope.GetDefault()
+	default:
+		return true
+	}
 }
 
 // readable refuses reads of a scope's data while it is being imported.
@@ -99,7 +116,7 @@ func (v *View) readable(scope string, r agent.Read) error {
 		return nil
 	}
 	switch r.(type) {
-	case *agent.ListScopes, *agent.GetScope, *agent.GetAnswer:
+	case *agent.ListScopes, *agent.GetScope, *agent.GetAnswer, *agent.GetToken, *agent.ListTokens:
 		return nil
 	}
 	return importing(scope, row)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/fsm/command/commandtest"
 	"dormouse/fsm/kv"
@@ -302,6 +303,31 @@ func TestAScopeThatIsBeingImportedIsNeitherReadNorWritten(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteScope{})
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
 	r.refused(agent.CodeConflict, "is not empty", e.begin("i"))
+}
+
+// An import concerns what its scope holds. The cluster's own changes, tokens and the default policy go on,
+// although they are often made in the scope that is imported.
+func TestAnImportLeavesTheClusterAlone(t *testing.T) {
+	source := newSubject(t)
+	fillEverything(source)
+	e := exportOf(source, agent.DefaultScope)
+	r := newOwners(t)
+	r.record()
+	do[*agent.ImportResult](r.subject, e.begin("i"))
+	do[*agent.ImportResult](r.subject, &agent.ImportScope{ID: "i", Rows: e.chunks(5)[0]})
+	if err := r.renew("n1", "life-1"); err != nil {
+		t.Errorf("renew a lease: %v", err)
+	}
+	r.must(1, layout.PartitionAssign, "n1")
+	r.join("n9")
+	do[*agent.ScopeResult](r.subject, &agent.PutScope{Default: true, Policy: agent.Policy{History: 3}})
+	token := do[*agent.TokenResult](r.subject, reader("ada", "secret")).Token
+	read[*agent.Token](r.subject, &agent.GetToken{ID: token.ID})
+	r.subject.refused(agent.CodeConflict, "is being imported", &agent.PutScope{Policy: agent.Policy{History: 3}})
+	if _, err := r.try(&agent.RevokeToken{ID: token.ID}, &agent.PutValue{Key: "v"}); err == nil || err.Code != agent.CodeConflict {
+		t.Errorf("a value beside a token: %v", err)
+	}
+	do[*agent.DeleteResult](r.subject, &agent.RevokeToken{ID: token.ID})
 }
 
 // refused is refusal with a check of the message.

@@ -122,8 +122,9 @@ func (encoders) EncodeFeatureLevel(level uint32) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}})
 }
 
+// encodeClusterOp encodes a commit of no scope: an import of its scope would refuse it.
 func encodeClusterOp(op *logpb.ClusterOp) []byte {
-	return command.EncodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, ClusterOps: []*logpb.ClusterOp{op}})
+	return command.EncodeLogCommit(&logpb.Commit{ClusterOps: []*logpb.ClusterOp{op}})
 }
 
 // ownRoster returns the entry's copy of the roster, which the commit may change.
