@@ -224,6 +224,9 @@ func TestAnEntryThatTakesTooLongIsUnknownAndWhatWaitsIsNot(t *testing.T) {
 		if err := n.put("w", 1); err != nil {
 			t.Errorf("after it settled: %v", err)
 		}
+		if unknown := n.group.Stats().Unknown; unknown != 1 {
+			t.Errorf("%d entries are counted as unknown", unknown)
+		}
 	})
 }
 

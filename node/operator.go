@@ -50,7 +50,7 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 			member.DiskFree, member.LastContact = local.DiskFree, time.Now().UnixMilli()
 			continue
 		}
-		if s, ok := seen[member.ID]; ok {
+		if s, ok := seen[member.ID]; ok && !member.Host { // a node of a host's name may have left
 			member.Status = s
 		}
 		asked.Go(func() {

@@ -185,7 +185,7 @@ func (a *Assigner) Eligible(without string) []placement.Node {
 			continue
 		}
 		n := placement.Node{Name: m.ID, Zone: m.Zone, Weight: m.Weight}
-		n.Closed = a.Alive != nil && l.Node != a.Self.Node && !a.Alive(l.Node)
+		n.Closed = a.Alive != nil && l.Node != a.Self.Node && !m.Host && !a.Alive(l.Node) // hosts do not gossip
 		if !n.Closed && l.BegunTick+uint64(l.TTL.Milliseconds()) > tick {
 			n.Closed = true
 			young = append(young, n.Name)

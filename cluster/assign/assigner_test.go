@@ -76,6 +76,7 @@ func TestWhichMembersMayOwnPartitions(t *testing.T) {
 		"one that is drained":      {change: func(f *fleet, _ *Assigner) { f.drained = []layout.DrainedNode{{Node: "n3"}} }, open: []string{"n1", "n2"}},
 		"one that leaves":          {change: func(_ *fleet, a *Assigner) { node := "n3"; a.leaving.Store(&node) }, open: []string{"n1", "n2"}},
 		"one that seems dead":      {dead: "n3", open: []string{"n1", "n2"}, closed: []string{"n3"}},
+		"a host of a node's name":  {change: func(f *fleet, _ *Assigner) { f.members[2].Host = true }, dead: "n3", open: []string{"n1", "n2", "n3"}},
 		"itself is never dead":     {dead: "n1", open: []string{"n1", "n2", "n3"}},
 		"a young lease":            {change: func(f *fleet, _ *Assigner) { young(f, 2) }, open: []string{"n1", "n2"}, closed: []string{"n3"}},
 		"young leases alone":       {change: func(f *fleet, _ *Assigner) { young(f, 0, 1, 2) }, open: []string{"n1", "n2", "n3"}},

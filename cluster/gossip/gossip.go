@@ -36,8 +36,9 @@ const (
 	// reclaimAfter is how long the name of a failed member stays with its address.
 	reclaimAfter = 30 * time.Second
 
-	// streamTimeout bounds one dial, and so one attempt to join.
-	streamTimeout = 3 * time.Second
+	// streamTimeout bounds one dial, and so one attempt to join, which a stop waits for.
+	streamTimeout    = 3 * time.Second
+	wanStreamTimeout = 8 * time.Second
 
 	// leaveMax bounds the time in which a node tells the others that it leaves, if the
 	// context has no earlier deadline.
@@ -151,8 +152,9 @@ func (o Options) config() (*memberlist.Config, error) {
 	c.Transport = o.Transport
 	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (docs/hazards.md, G5)
 	c.DeadNodeReclaimTime = reclaimAfter
-	if !o.WAN {
-		c.TCPTimeout = streamTimeout
+	c.TCPTimeout = streamTimeout
+	if o.WAN {
+		c.TCPTimeout = wanStreamTimeout
 	}
 	c.Logger = standard(o.Logger)
 	return c, nil

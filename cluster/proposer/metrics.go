@@ -73,7 +73,7 @@ func (m *Metrics) settled(b *batch, err error) {
 	b.took, b.applying = time.Since(b.started), time.Duration(m.applyNS.Load()) // no other entry is in flight
 	m.cycleNS.Store(int64(b.took))
 	m.cycles.Observe(b.took.Seconds())
-	if err != nil && outcome(err).Code == agent.CodeUnknown {
+	if err != nil && b.err == nil && outcome(err).Code == agent.CodeUnknown { // else it is counted since CommitTimeout
 		m.unknown.Add(1)
 	}
 }

@@ -252,6 +252,7 @@ func (p *Proposer) await(b *batch) {
 		case <-overdue.C:
 			p.Logger.Error("an entry has not been committed in time", "after", CommitTimeout)
 			b.err = agent.Errorf(agent.CodeUnknown, "not committed within %v", CommitTimeout)
+			p.Metrics.unknown.Add(1)
 			b.answer()
 			p.setStalled(true)
 			p.refuse(agent.Errorf(agent.CodeUnavailable, "the log does not answer"))
