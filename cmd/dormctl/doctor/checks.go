@@ -18,6 +18,7 @@ const (
 	diskWarning     = 5 << 30
 	debtWarning     = 2 << 30 // of compactions, if it is also a quarter of the data
 	backupSlack     = 2       // intervals without a backup
+	backupLate      = time.Hour
 )
 
 // check is one question about a cluster.
@@ -60,20 +61,34 @@ func checkLeader(f *facts, found *findings) {
 			"node %s knows no leader: no write and no linearizable read is served", f.Cluster.Node)
 	}
 	for _, n := range f.Nodes {
-		if n.Status != nil && n.Status.Leader != "" && f.Cluster.Leader != "" && n.Status.Leader != f.Cluster.Leader {
+		switch {
+		case n.Status == nil || f.Cluster.Leader == "" || n.Status.Leader == f.Cluster.Leader:
+		case n.Status.Leader != "":
 			found.add(warning, "leader", n.Member.ID, "run doctor again: during an election this is normal",
 				"it sees %s as the leader, and node %s sees %s", n.Status.Leader, f.Cluster.Node, f.Cluster.Leader)
+		case !n.Member.Host:
+			found.add(severityOf(n.Member.Voter), "leader", n.Member.ID, "run doctor again: during an election this is normal; else check that the nodes reach its Raft port",
+				"it knows no leader, and node %s sees %s: no entry reaches it", f.Cluster.Node, f.Cluster.Leader)
 		}
 	}
 }
 
-// checkQuorum tells how many voters may still be lost.
+// severityOf returns how bad it is that no entry reaches a node.
+func severityOf(voter bool) severity {
+	if voter {
+		return problem
+	}
+	return warning
+}
+
+// checkQuorum tells how many voters may still be lost. One that knows no leader, while another does, is lost
+// to Raft although it answers.
 func checkQuorum(f *facts, found *findings) {
 	voters, up := 0, 0
 	for _, n := range f.Nodes {
 		if n.Member.Voter {
 			voters++
-			if n.Status != nil {
+			if n.Status != nil && (n.Status.Leader != "" || f.Cluster.Leader == "") {
 				up++
 			}
 		}

@@ -48,17 +48,17 @@ var fsyncs = []string{"raft_leader_dispatchLog", "raft_rpc_appendEntries_storeLo
 func checkFsync(f *facts, found *findings) {
 	for _, n := range f.Nodes {
 		for _, name := range fsyncs {
-			p99, count := n.Metrics.quantile(name, 0.99, n.Before)
+			least, most, count := n.Metrics.quantile(name, 0.99, n.Before)
 			if count < fsyncSamplesMin { // no writes while doctor looked: since the node has started
-				p99, count = n.Metrics.quantile(name, 0.99, nil)
+				least, most, count = n.Metrics.quantile(name, 0.99, nil)
 			}
 			const do = "use a disk with a fast flush, and share it with nothing that writes much"
 			switch {
 			case count < fsyncSamplesMin:
-			case p99 > fsyncProblemMS:
-				found.add(problem, "fsync", n.Member.ID, do, "1 %% of %d writes to its log took more than %.0f ms", count, fsyncProblemMS)
-			case p99 > fsyncWarningMS:
-				found.add(warning, "fsync", n.Member.ID, do, "1 %% of %d writes to its log took up to %.0f ms", count, p99)
+			case least >= fsyncProblemMS:
+				found.add(problem, "fsync", n.Member.ID, do, "1 %% of %d writes to its log took more than %.0f ms", count, least)
+			case most > fsyncWarningMS:
+				found.add(warning, "fsync", n.Member.ID, do, "the slowest 1 %% of %d writes to its log took %.0f to %.0f ms, or longer", count, least, most)
 			}
 		}
 	}
@@ -100,11 +100,17 @@ func checkCertificates(f *facts, found *findings) {
 func checkBackups(f *facts, found *findings) {
 	const check = "backups"
 	b := f.Cluster.Backup
-	if b == nil {
-		if setting(f, "backup.url") == "" {
-			found.add(note, check, "", "set backup.url (docs/backups.md)", "no backups are taken")
-		}
+	switch {
+	case b != nil:
+	case setting(f, "backup.url") == "":
+		found.add(note, check, "", "set backup.url (docs/backups.md)", "no backups are taken")
 		return
+	default:
+		found.add(warning, check, "", "run doctor again; if it stays so, the log of the leader says more", "the leader did not tell of its backups")
+		return
+	}
+	if b.Next > 0 && f.At.Sub(time.UnixMilli(b.Next)) > backupLate {
+		found.add(problem, check, "", "the log of the leader says why", "a backup has been due since %s", cli.When(b.Next))
 	}
 	if b.LastError != "" && b.LastErrorAt > b.LastSuccessAt {
 		found.add(warning, check, "", "the log of the leader says more", "the last backup failed: %s", b.LastError)

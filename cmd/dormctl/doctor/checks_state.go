@@ -58,7 +58,8 @@ func oneIndex(f *facts) bool {
 	return true
 }
 
-// checkState compares the rows of all nodes with those that most of them have.
+// checkState compares the rows of all nodes with those that most of them have. It blames a node only if a
+// majority of all nodes with data agrees on other rows: nothing else shows which rows are right.
 func checkState(f *facts, found *findings) {
 	if !f.StatesAsked {
 		return
@@ -67,9 +68,12 @@ func checkState(f *facts, found *findings) {
 		found.add(warning, "state", "", "run doctor again when there are fewer writes", "the states could not be compared: the nodes never had one index, in %d tries", stateTries)
 		return
 	}
-	votes := map[string]int{}
+	votes, nodes := map[string]int{}, 0
 	var most *document.StateSum
 	for _, n := range f.Nodes {
+		if !n.Member.Host {
+			nodes++
+		}
 		if n.StateErr != nil {
 			found.add(warning, "state", n.Member.ID, "repair what keeps the node from answering, and run doctor again", "its state could not be compared: %v", n.StateErr)
 		}
@@ -79,6 +83,11 @@ func checkState(f *facts, found *findings) {
 		if votes[n.State.Hash]++; most == nil || votes[n.State.Hash] > votes[most.Hash] {
 			most = n.State
 		}
+	}
+	if most != nil && len(votes) > 1 && 2*votes[most.Hash] <= nodes {
+		found.add(problem, "state", "", "replace no node: compare each with a backup, and ask for help",
+			"the rows of the nodes differ at index %d, and no majority of the %d nodes agrees", most.Index, nodes)
+		return
 	}
 	for _, n := range f.Nodes {
 		if n.State != nil && n.State.Hash != most.Hash {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func scraped(t *testing.T, lines string) metrics {
 
 // histogram returns a histogram of which some observations are at most 10 and the others at most 1000.
 func histogram(name string, fast, all int) string {
-	return fmt.Sprintf("# TYPE %[1]s histogram\n%[1]s_bucket{le=\"10\"} %[2]d\n%[1]s_bucket{le=\"1000\"} %[3]d\n%[1]s_bucket{le=\"+Inf\"} %[3]d\n%[1]s_sum 1\n%[1]s_count %[3]d\n", name, fast, all)
+	return fmt.Sprintf("# TYPE %[1]s histogram\n%[1]s_bucket{le=\"10\"} %[2]d\n%[1]s_bucket{le=\"600\"} %[2]d\n%[1]s_bucket{le=\"1000\"} %[3]d\n%[1]s_bucket{le=\"+Inf\"} %[3]d\n%[1]s_sum 1\n%[1]s_count %[3]d\n", name, fast, all)
 }
 
 func TestNothingIsWrongWithASoundCluster(t *testing.T) {
@@ -99,19 +100,42 @@ func TestEachFaultIsFound(t *testing.T) {
 				f.Nodes[i].State = &document.StateSum{Index: uint64(9 + i), Hash: "h"}
 			}
 		}, []string{"warning state "}},
-		"two leaders":             {func(f *facts) { f.Nodes[2].Status.Leader = "n2" }, []string{"warning leader n3"}},
-		"one node down":           {func(f *facts) { down(f, 1) }, []string{"problem nodes n2", "problem quorum "}},
-		"two nodes down":          {func(f *facts) { down(f, 1); down(f, 2) }, []string{"problem nodes n2", "problem nodes n3", "problem quorum "}},
-		"two voters":              {func(f *facts) { f.Nodes[2].Member.Voter = false }, []string{"problem quorum ", "warning quorum "}},
-		"gossip does not reach":   {func(f *facts) { setStatus(f, 0, 2, "failed") }, []string{"warning membership n1"}},
-		"a node lags":             {func(f *facts) { f.Nodes[1].Status.AppliedIndex, f.Nodes[0].Status.AppliedIndex = 1, 20_000 }, []string{"warning lag n2", "warning lag n3"}},
-		"a node diverged":         {func(f *facts) { f.Nodes[2].Status.Chain = 7 }, []string{"problem lag n1", "problem lag n2"}},
-		"two versions":            {func(f *facts) { f.Nodes[2].Status.Version = "v2" }, []string{"warning versions "}},
-		"an old level":            {func(f *facts) { f.Cluster.FeatureLevel = 7 }, []string{"note versions "}},
-		"a clock is wrong":        {func(f *facts) { f.Nodes[1].Clock = -502 * time.Millisecond }, []string{"warning clocks n2"}},
-		"a clock is nearly right": {func(f *facts) { f.Nodes[1].Clock, f.Nodes[1].ClockBound = 600*time.Millisecond, 200*time.Millisecond }, nil},
-		"a clock jumps":           {func(f *facts) { f.Nodes[1].Metrics = scraped(t, "dormouse_cluster_wall_steps_total 2") }, []string{"warning clocks n2"}},
-		"a full disk":             {func(f *facts) { f.Nodes[0].Metrics = scraped(t, "dormouse_cluster_read_only 1") }, []string{"problem disks n1"}},
+		"two nodes that differ": {func(f *facts) {
+			f.StatesAsked = true
+			f.Nodes[2].StateErr = errors.New("refused")
+			for i := range 2 {
+				f.Nodes[i].State = &document.StateSum{Node: f.Nodes[i].Member.ID, Index: 9, Hash: fmt.Sprint(i)}
+			}
+		}, []string{"problem state ", "warning state n3"}},
+		"three nodes that differ": {func(f *facts) {
+			f.StatesAsked = true
+			for i := range f.Nodes {
+				f.Nodes[i].State = &document.StateSum{Node: f.Nodes[i].Member.ID, Index: 9, Hash: fmt.Sprint(i)}
+			}
+		}, []string{"problem state "}},
+		"a voter that is cut off": {func(f *facts) { f.Nodes[2].Status.Leader = "" }, []string{"problem leader n3", "problem quorum "}},
+		"a spare that is cut off": {func(f *facts) {
+			f.Nodes = append(f.Nodes, f.Nodes[2])
+			f.Nodes[3].Member.ID, f.Nodes[3].Member.Voter = "n4", false
+			status := *f.Nodes[2].Status
+			status.Leader = ""
+			f.Nodes[3].Status = &status
+		}, []string{"warning leader n4"}},
+		"backups that are not told": {func(f *facts) { f.Cluster.Backup = nil }, []string{"warning backups "}},
+		"a backup that is due":      {func(f *facts) { f.Cluster.Backup.Next = f.At.Add(-2 * time.Hour).UnixMilli() }, []string{"problem backups "}},
+		"two leaders":               {func(f *facts) { f.Nodes[2].Status.Leader = "n2" }, []string{"warning leader n3"}},
+		"one node down":             {func(f *facts) { down(f, 1) }, []string{"problem nodes n2", "problem quorum "}},
+		"two nodes down":            {func(f *facts) { down(f, 1); down(f, 2) }, []string{"problem nodes n2", "problem nodes n3", "problem quorum "}},
+		"two voters":                {func(f *facts) { f.Nodes[2].Member.Voter = false }, []string{"problem quorum ", "warning quorum "}},
+		"gossip does not reach":     {func(f *facts) { setStatus(f, 0, 2, "failed") }, []string{"warning membership n1"}},
+		"a node lags":               {func(f *facts) { f.Nodes[1].Status.AppliedIndex, f.Nodes[0].Status.AppliedIndex = 1, 20_000 }, []string{"warning lag n2", "warning lag n3"}},
+		"a node diverged":           {func(f *facts) { f.Nodes[2].Status.Chain = 7 }, []string{"problem lag n1", "problem lag n2"}},
+		"two versions":              {func(f *facts) { f.Nodes[2].Status.Version = "v2" }, []string{"warning versions "}},
+		"an old level":              {func(f *facts) { f.Cluster.FeatureLevel = 7 }, []string{"note versions "}},
+		"a clock is wrong":          {func(f *facts) { f.Nodes[1].Clock = -502 * time.Millisecond }, []string{"warning clocks n2"}},
+		"a clock is nearly right":   {func(f *facts) { f.Nodes[1].Clock, f.Nodes[1].ClockBound = 600*time.Millisecond, 200*time.Millisecond }, nil},
+		"a clock jumps":             {func(f *facts) { f.Nodes[1].Metrics = scraped(t, "dormouse_cluster_wall_steps_total 2") }, []string{"warning clocks n2"}},
+		"a full disk":               {func(f *facts) { f.Nodes[0].Metrics = scraped(t, "dormouse_cluster_read_only 1") }, []string{"problem disks n1"}},
 		"little disk": {func(f *facts) {
 			f.Nodes[0].Metrics = scraped(t, "dormouse_cluster_disk_free_bytes 1e9\ndormouse_engine_disk_bytes 2e9\n")
 		}, []string{"warning disks n1"}},
@@ -119,6 +143,12 @@ func TestEachFaultIsFound(t *testing.T) {
 			f.Nodes[0].Metrics = scraped(t, "")
 			f.Nodes[0].Metrics["raft_leader_dispatchLog"] = slow(t, 980)
 		}, []string{"problem fsync n1"}},
+		"a flush that is rather slow": {func(f *facts) {
+			f.Nodes[0].Metrics = scraped(t, "")
+			f.Nodes[0].Metrics["raft_leader_dispatchLog"] = slow(t, 980)
+			h := f.Nodes[0].Metrics["raft_leader_dispatchLog"].Metric[0].GetHistogram()
+			h.Bucket = slices.Delete(h.Bucket, 1, 2) // the bucket before the slow ones ends at 10 ms
+		}, []string{"warning fsync n1"}},
 		"few slow flushes":     {func(f *facts) { f.Nodes[0].Metrics["raft_leader_dispatchLog"] = slow(t, 995) }, nil},
 		"compactions are late": {func(f *facts) { f.Nodes[0].Metrics = scraped(t, "dormouse_engine_compaction_debt_bytes 3e9\n") }, []string{"warning compaction n1"}},
 		"writes stall":         {func(f *facts) { f.Nodes[0].Metrics = scraped(t, "dormouse_engine_stalls_total 5\n") }, []string{"warning compaction n1"}},

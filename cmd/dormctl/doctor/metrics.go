@@ -34,12 +34,12 @@ func (m metrics) value(name string) (float64, bool) {
 	return sum, true
 }
 
-// quantile returns an upper bound of a quantile of a histogram's observations since an earlier sample,
-// and their number. An earlier sample that is nil means all observations.
-func (m metrics) quantile(name string, q float64, before metrics) (bound float64, count uint64) {
+// quantile returns a lower and an upper bound of a quantile of a histogram's observations since an earlier
+// sample, and their number. An earlier sample that is nil means all observations.
+func (m metrics) quantile(name string, q float64, before metrics) (least, most float64, count uint64) {
 	now, then := m[name], before[name]
 	if now == nil || len(now.Metric) == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	h := now.Metric[0].GetHistogram()
 	old := &dto.Histogram{}
@@ -56,9 +56,9 @@ func (m metrics) quantile(name string, q float64, before metrics) (bound float64
 			below -= old.GetBucket()[i].GetCumulativeCount()
 		}
 		if count > 0 && float64(below) >= q*float64(count) {
-			return bucket.GetUpperBound(), count
+			return least, bucket.GetUpperBound(), count
 		}
-		bound = bucket.GetUpperBound()
+		least = bucket.GetUpperBound()
 	}
-	return bound, count
+	return least, least, count
 }
