@@ -14,12 +14,12 @@ if [ ! -x "$bin/dormoused" ] || [ ! -x "$bin/dormctl" ]; then
   exit 1
 fi
 finish() {
-  trap - EXIT INT TERM
-  echo "stopping"
+  trap - EXIT INT TERM HUP
+  echo "stopping" || true # the terminal may be gone
   stop_nodes
 }
 trap finish EXIT
-trap 'exit 0' INT TERM
+trap 'exit 0' INT TERM HUP
 
 for n in 1 2 3; do start_node $n; done
 if ! within 60 "three nodes vote" all_vote; then
