@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"net"
 	"syscall"
 
 	"dormouse/cluster/gossip"
@@ -67,8 +68,17 @@ func fault(doing string, err error, otherwise int) error {
 		code = codeRemoved
 	case errors.Is(err, raftlog.ErrDisk), isDiskError(err):
 		code = codeDisk
+	case otherwise == codeConfig && isNetworkError(err):
+		code = codeFailed // it may pass: a supervisor starts the node again
 	}
 	return &ExitError{code: code, err: fmt.Errorf("%s: %w", doing, err)}
+}
+
+// isNetworkError reports whether a name was not found, or an address not reached.
+func isNetworkError(err error) bool {
+	var lookup *net.DNSError
+	var call *net.OpError
+	return errors.As(err, &lookup) || errors.As(err, &call) && call.Op == "dial"
 }
 
 // isDiskError reports whether the operating system's error says that a disk is full, has failed or

@@ -126,3 +126,34 @@ func TestAStopEndsTheWaitForTheClusterKey(t *testing.T) {
 		t.Errorf("open: %v", err)
 	}
 }
+
+// A name that is not found, and an address that is not reached, at the start are no wrong configuration: a
+// supervisor that does not start the node again after one would keep it down after a power cut.
+func TestANetworkThatIsNotThereIsNoConfiguration(t *testing.T) {
+	c := config.Default()
+	c.Node.ID, c.Node.DataDir, c.Cluster.Bootstrap = "n1", t.TempDir(), true
+	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	c.Gossip.Advertise = "no-such-name.invalid:7603"
+	_, err := Open(t.Context(), Options{Config: c, Logger: hclog.NewNullLogger()})
+	var failed *ExitError
+	if !errors.As(err, &failed) || failed.ExitCode() != codeFailed {
+		t.Errorf("a name that is not found: %v", err)
+	}
+
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := keys.Ring{keys.New()}.NewToken(time.Now().Add(time.Hour), []string{free.Addr().String()})
+	if err := free.Close(); err != nil { // nothing listens there now
+		t.Fatal(err)
+	}
+	c = config.Default()
+	c.Node.ID, c.Node.DataDir, c.Cluster.JoinTokenFile = "n2", t.TempDir(), filepath.Join(t.TempDir(), "token")
+	if err := keys.WriteFile(c.Cluster.JoinTokenFile, token.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Open(t.Context(), Options{Config: c, Logger: hclog.NewNullLogger()}); !errors.As(err, &failed) || failed.ExitCode() != codeFailed {
+		t.Errorf("an address that is not reached: %v", err)
+	}
+}
