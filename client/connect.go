@@ -184,7 +184,9 @@ func (p *pool) dial(addr string) (*link, error) {
 		return nil, err
 	}
 	l := newLink(p.ctx, addr, conn, stream, cancel)
-	l.moved = moved
+	if moved != nil {
+		l.moved = moved
+	}
 	l.check = func() error { return p.sameCluster(addr, stream) }
 	return l, nil
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // exchange opens the Exchange stream to addr: over frames, or over conn with a node or a proxy that
-// does not know them. Over frames, moved returns when the last part of a long message came or went.
+// does not know them. Over frames, moved returns when the last part of a long message came or went; over gRPC it is nil.
 func (p *pool) exchange(ctx context.Context, addr string, conn *grpc.ClientConn) (stream apipb.Store_ExchangeClient, moved func() time.Time, err error) {
 	if p.o.Dialer != nil || len(p.o.DialOptions) == 0 { // the options may hold a dialer, which is out of reach
 		over, err := p.frames(ctx, addr)
@@ -30,7 +30,7 @@ func (p *pool) exchange(ctx context.Context, addr string, conn *grpc.ClientConn)
 		p.o.Logger.Debug("no frames, gRPC only", "endpoint", addr, "error", err)
 	}
 	stream, err = apipb.NewStoreClient(conn).Exchange(ctx)
-	return stream, func() time.Time { return time.Time{} }, err //nolint:wrapcheck // the dial's
+	return stream, nil, err //nolint:wrapcheck // the dial's
 }
 
 // frames opens the stream on a connection of its own. It waits for the beginning of an answer for

@@ -58,19 +58,25 @@ func TestCallsLeaveANodeThatIsSilent(t *testing.T) {
 	}
 }
 
-func leavesASilentNode(t *testing.T, calls, bytes int) {
+// between returns a client of the nodes a and b. Nothing comes back from a while muted is set.
+func between(t *testing.T, a, b *fake) (c *client.Client, muted *atomic.Bool) {
 	t.Helper()
 	w := newWires(t)
-	a, b := &fake{}, &fake{}
 	w.serve("a", a, a)
 	w.serve("b", b, b)
-	var muted atomic.Bool
-	dial := w.muting("a", &muted)
-	c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: dial})
+	muted = new(atomic.Bool)
+	c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: w.muting("a", muted)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
+	return c, muted
+}
+
+func leavesASilentNode(t *testing.T, calls, bytes int) {
+	t.Helper()
+	b := &fake{}
+	c, muted := between(t, &fake{}, b)
 	if _, err := c.Commit(t.Context(), put("k")); err != nil {
 		t.Fatal(err)
 	}
@@ -239,17 +245,8 @@ func TestACallThatTakesLongStaysAtItsNode(t *testing.T) {
 // not once its own connection is found to be dead.
 func TestAWatchLeavesANodeThatIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, j := newWires(t), newJournal()
-		a, b := j.fake(), j.fake()
-		w.serve("a", a, a)
-		w.serve("b", b, b)
-		var muted atomic.Bool
-		dial := w.muting("a", &muted)
-		c, err := client.Dial(client.Options{Endpoints: []string{"a", "b"}, Fixed: true, Dialer: dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
+		j := newJournal()
+		c, muted := between(t, j.fake(), j.fake())
 		ctx, cancel := context.WithCancel(t.Context())
 		var watcher sync.WaitGroup
 		var got atomic.Int64

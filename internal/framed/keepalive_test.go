@@ -27,15 +27,21 @@ func (s slowly) Read(b []byte) (int, error) {
 func pinging(t *testing.T, o framed.ServerOptions) (*framed.ClientStream, *framed.ServerStream) {
 	t.Helper()
 	client, server := net.Pipe()
+	return opened(t, client, slowly{server}, o, framed.ClientOptions{Method: method, MessageMax: most, KeepaliveEvery: 10 * time.Second, KeepaliveTimeout: 5 * time.Second})
+}
+
+// opened opens a stream between two ends of a connection.
+func opened(t *testing.T, client, server net.Conn, so framed.ServerOptions, co framed.ClientOptions) (*framed.ClientStream, *framed.ServerStream) {
+	t.Helper()
 	accepted := make(chan *framed.ServerStream, 1)
 	go func() {
-		s, err := framed.Accept(context.Background(), slowly{server}, o)
+		s, err := framed.Accept(context.Background(), server, so)
 		if err != nil {
 			t.Error(err)
 		}
 		accepted <- s
 	}()
-	s, err := framed.Open(t.Context(), client, framed.ClientOptions{Method: method, MessageMax: most, KeepaliveEvery: 10 * time.Second, KeepaliveTimeout: 5 * time.Second})
+	s, err := framed.Open(t.Context(), client, co)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,19 +77,7 @@ func (c trickle) Read(b []byte) (int, error) {
 func TestALongMessageThatTricklesEndsSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
-		accepted := make(chan *framed.ServerStream, 1)
-		go func() {
-			s, err := framed.Accept(context.Background(), trickle{server}, framed.ServerOptions{MessageMax: most})
-			if err != nil {
-				t.Error(err)
-			}
-			accepted <- s
-		}()
-		s, err := framed.Open(t.Context(), client, framed.ClientOptions{Method: method, MessageMax: most})
-		if err != nil {
-			t.Fatal(err)
-		}
-		to := <-accepted
+		s, to := opened(t, client, trickle{server}, framed.ServerOptions{MessageMax: most}, framed.ClientOptions{Method: method, MessageMax: most})
 		defer to.Close()
 		go func() { _ = s.SendMsg(large(1 << 20)) }()
 		began := time.Now()
