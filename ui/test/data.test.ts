@@ -69,6 +69,28 @@ test('conversations are listed by their state, and one is shown as people see it
   await close(one)
 })
 
+test('an answer that comes while a person types does not erase the text', async () => {
+  for (const [path, list, label] of [['conversations', 'owner', 'Id of the owner'], ['reviews', 'approved', 'Assignee']] as const) {
+    const page = await open(browser, `${path}?${at}`)
+    const field = page.getByLabel(label)
+    let answer = (): void => undefined
+    const typed = new Promise<void>((resolve) => { answer = resolve })
+    let came = Promise.resolve()
+    await page.route((url) => url.pathname === `/v1/${path}`, (route) => came = typed.then(() => route.continue()))
+    const answered = page.waitForResponse((response) => new URL(response.url()).pathname === `/v1/${path}`)
+    await page.getByRole('combobox').and(page.locator('.filters select')).selectOption(list)
+    await field.fill('milan')
+    answer()
+    await Promise.all([came, answered])
+    await page.locator('.state, .table-foot').getByText(/ shown|No /).first().waitFor() // the answer is drawn
+    assert.equal(await field.inputValue(), 'milan', path)
+    await field.press('Enter')
+    await page.waitForURL(/=milan/)
+    assert.equal(await field.inputValue(), 'milan', path)
+    await close(page)
+  }
+})
+
 test('a long conversation begins at its end, and older messages come on demand', async () => {
   const messages = Array.from({ length: 250 }, (_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: { text: `line ${i}` } }))
   for (let i = 0; i < messages.length; i += 50) await call('POST', '/v1/conversations/long/messages', { messages: messages.slice(i, i + 50) }, scope)

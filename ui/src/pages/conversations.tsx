@@ -6,7 +6,7 @@ import { href, scope } from '../app/address.js'
 import { Badge } from '../parts/badge.js'
 import { full } from '../parts/format.js'
 import { PageFrame } from '../parts/page.js'
-import { Search } from '../parts/search.js'
+import { FilterField, Search } from '../parts/search.js'
 import { Empty } from '../parts/states.js'
 import { PagedTable, usePages, type Column } from '../parts/table.js'
 import { Ago } from '../parts/time.js'
@@ -68,7 +68,7 @@ export default function Conversations() {
           </select>
         </label>
         {(filter.list === 'agent' || filter.list === 'owner') && (
-          <label><span class="hidden">Id of the {filter.list}</span><input value={filter.of} placeholder={`id of the ${filter.list}`} onChange={(e) => set({ of: e.currentTarget.value })} spellcheck={false} autocomplete="off" /></label>
+          <FilterField label={`Id of the ${filter.list}`} value={filter.of} onValue={(of) => set({ of })} placeholder={`id of the ${filter.list}`} />
         )}
         <Search label="Conversations whose id begins with" value={filter.prefix} onValue={(prefix) => set({ prefix })} />
       </div>

@@ -5,6 +5,7 @@ import { useCall } from '../api/use.js'
 import { href, scope } from '../app/address.js'
 import { Badge } from '../parts/badge.js'
 import { PageFrame } from '../parts/page.js'
+import { FilterField } from '../parts/search.js'
 import { Empty, Loading, Problem, Shown } from '../parts/states.js'
 import { usePages, type Pages } from '../parts/table.js'
 import { Ago } from '../parts/time.js'
@@ -34,7 +35,7 @@ export default function Reviews() {
     <PageFrame fill title="Reviews" about="An agent waits for a decision before it acts. Each review is decided once." actions={
       <div class="filters">
         <label><span class="hidden">Status</span><select value={status} onChange={(e) => show({ status: e.currentTarget.value, id: '' })}>{statuses.map((s) => <option key={s} value={s}>{s}</option>)}</select></label>
-        <label><span class="hidden">Assignee</span><input data-search="" value={assignee} placeholder="assignee" onChange={(e) => show({ assignee: e.currentTarget.value, id: '' })} spellcheck={false} autocomplete="off" /></label>
+        <FilterField search label="Assignee" value={assignee} onValue={(to) => show({ assignee: to, id: '' })} placeholder="assignee" />
       </div>
     }>
       <div class="inbox">
