@@ -51,7 +51,11 @@ func TestEveryWorkloadRunsThroughEachDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, d := range map[string]load.Driver{"grpc": leading, "fixed": fixed, "http": dormouse.DialHTTP([]string{httpAddr}, false), "http2": dormouse.DialHTTP([]string{httpAddr}, true)} {
+	spread, err := dormouse.Dial(dormouse.Options{Endpoints: []string{grpcAddr}, Clients: 2, Spread: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]load.Driver{"grpc": leading, "fixed": fixed, "spread": spread, "http": dormouse.DialHTTP([]string{httpAddr}, false), "http2": dormouse.DialHTTP([]string{httpAddr}, true)} {
 		t.Run(name, func(t *testing.T) {
 			defer d.Close() //nolint:errcheck // checked below where it matters
 			for _, w := range load.Workloads {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -28,7 +29,8 @@ var _ load.Driver = (*Driver)(nil)
 type Options struct {
 	Endpoints []string
 	Clients   int
-	Fixed     bool   // all clients use only the first endpoint; otherwise each prefers the leader
+	Fixed     bool   // all clients use only the first endpoint
+	Spread    bool   // each client keeps to another endpoint, as clients do by default; otherwise all prefer the leader
 	CAFile    string // verifies the nodes; "" means no TLS
 	TokenFile string // holds the token of the clients; "" means none
 	Scope     string // of all agents; "" means the scope of benchmarks
@@ -36,7 +38,7 @@ type Options struct {
 
 // Dial returns a Driver.
 func Dial(o Options) (*Driver, error) {
-	to := client.Options{Endpoints: o.Endpoints, Scope: cmp.Or(o.Scope, scope), PreferLeader: !o.Fixed, Fixed: o.Fixed}
+	to := client.Options{Endpoints: o.Endpoints, Scope: cmp.Or(o.Scope, scope), PreferLeader: !o.Fixed && !o.Spread, Fixed: o.Fixed}
 	if o.TokenFile != "" {
 		token, err := os.ReadFile(o.TokenFile)
 		if err != nil {
@@ -55,7 +57,11 @@ func Dial(o Options) (*Driver, error) {
 		}
 	}
 	d := &Driver{}
-	for range o.Clients {
+	for i := range o.Clients {
+		if o.Spread {
+			at := i % len(o.Endpoints)
+			to.Endpoints = slices.Concat(o.Endpoints[at:], o.Endpoints[:at])
+		}
 		c, err := client.Dial(to)
 		if err != nil {
 			return nil, errors.Join(err, d.Close())

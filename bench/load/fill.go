@@ -10,35 +10,32 @@ import (
 // entriesAtOnce bounds the entries of one commit of a fill.
 const entriesAtOnce = 100
 
-// filler writes agents in their initial state. It may be used concurrently.
+// filler writes agents in their initial state, each with payloads of its own. It may be used concurrently.
 type filler struct {
-	d          Driver
-	checkpoint []byte
-	entries    int
-	batch      [][]byte // the entries of one commit
-}
-
-func newFiller(d Driver, s stored) *filler {
-	f := &filler{d: d, checkpoint: payloads(s.checkpoint)[0], entries: s.entries}
-	entry := payloads(entryBytes)[0]
-	for range min(s.entries, entriesAtOnce) {
-		f.batch = append(f.batch, entry)
-	}
-	return f
+	d      Driver
+	stored stored
 }
 
 // write writes an agent. The last commit has the checkpoint.
 func (f *filler) write(ctx context.Context, t *Thread) error {
-	if f.entries == 0 {
-		return f.d.Put(ctx, t.ID, f.checkpoint)
+	checkpoint := payloadOf(t.ID, f.stored.checkpoint)
+	if f.stored.entries == 0 {
+		return f.d.Put(ctx, t.ID, checkpoint)
 	}
-	left := f.entries
+	entries := func(n int) [][]byte {
+		list := make([][]byte, n)
+		for i := range list {
+			list[i] = payloadOf(fmt.Sprintf("%s/%d", t.ID, t.Rev+uint64(i)), entryBytes)
+		}
+		return list
+	}
+	left := f.stored.entries
 	for ; left > entriesAtOnce; left -= entriesAtOnce {
-		if err := f.d.Append(ctx, t, f.batch...); err != nil {
+		if err := f.d.Append(ctx, t, entries(entriesAtOnce)...); err != nil {
 			return err
 		}
 	}
-	return f.d.Turn(ctx, t, f.checkpoint, f.batch[:left]...)
+	return f.d.Turn(ctx, t, checkpoint, entries(left)...)
 }
 
 // Fill is a population of agents to write.
@@ -53,7 +50,7 @@ type Fill struct {
 
 // Write writes the population, many agents in parallel.
 func (f Fill) Write(ctx context.Context, d Driver) error {
-	w := newFiller(d, stored{f.Checkpoint, f.Entries})
+	w := &filler{d, stored{f.Checkpoint, f.Entries}}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(preparers)
 	for n := f.First; n < f.First+f.Agents && ctx.Err() == nil; n++ {

@@ -25,6 +25,7 @@ type Options struct {
 	Agents   int           // 0 means the workload's default
 	Prefix   string        // prefix of the agents' names
 	Stored   bool          // the agents exist already: read the revs of their threads instead of writing the agents
+	CallMax  time.Duration // how long a call may take; 0 means without end
 
 	Window   func(opens bool)     // called at both ends of the measurement; may be nil
 	Answered func(at time.Time)   // called for each answer, concurrently; may be nil
@@ -144,7 +145,7 @@ var errLate = errors.New("the run is over")
 func (r *run) repeat(ctx context.Context, c *caller) error {
 	for r.phase.Load() != over && ctx.Err() == nil {
 		began := time.Now()
-		err := r.o.Workload.call(ctx, r.d, c)
+		err := r.call(ctx, c)
 		now := time.Now()
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -163,6 +164,16 @@ func (r *run) repeat(ctx context.Context, c *caller) error {
 		}
 	}
 	return nil
+}
+
+// call makes one call.
+func (r *run) call(ctx context.Context, c *caller) error {
+	if r.o.CallMax > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.o.CallMax)
+		defer cancel()
+	}
+	return r.o.Workload.call(ctx, r.d, c)
 }
 
 func (r *run) window(opens bool) {
@@ -189,7 +200,7 @@ func prepare(ctx context.Context, d Driver, o Options, callers []*caller) error 
 	if !look && !write {
 		return nil
 	}
-	f := newFiller(d, w.stored)
+	f := &filler{d, w.stored}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(preparers)
 	for _, c := range callers {

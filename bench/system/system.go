@@ -55,9 +55,11 @@ const (
 	DormouseHTTP    = "dormouse-http"
 	DormouseHTTP2   = "dormouse-http2"
 	DormouseFollow  = "dormouse-follow"
+	DormouseSpread  = "dormouse-spread"
 	DormouseSecured = "dormouse-secured"
 	Etcd            = "etcd"
 	EtcdHTTP        = "etcd-http"
+	EtcdLeader      = "etcd-leader"
 	Postgres        = "postgres"
 	Redis           = "redis"
 )
@@ -68,12 +70,14 @@ var kinds = []struct {
 	name, what string
 	start      func(context.Context, *System, Options) error
 }{
-	{Dormouse, "three nodes, through the Go client", startDormouse},
+	{Dormouse, "three nodes, through the Go client at the leader", startDormouse},
 	{DormouseHTTP, "three nodes, over HTTP/1.1", startDormouse},
 	{DormouseHTTP2, "three nodes, over HTTP/2", startDormouse},
 	{DormouseFollow, "three nodes, through the Go client at a follower", startDormouse},
+	{DormouseSpread, "three nodes, through Go clients that each keep to another node", startDormouse},
 	{DormouseSecured, "three nodes with TLS and tokens, through the Go client", startDormouse},
-	{Etcd, "three nodes of etcd", startEtcd},
+	{Etcd, "three nodes of etcd, through clients that call all of them in turn", startEtcd},
+	{EtcdLeader, "three nodes of etcd, through clients at the leader", startEtcd},
 	{EtcdHTTP, "three nodes of etcd, through its JSON gateway, over HTTP/1.1", startEtcd},
 	{Postgres, "one PostgreSQL server, synchronous_commit on", startPostgres},
 	{Redis, "one Redis server, appendfsync always", startRedis},

@@ -33,6 +33,19 @@ func dialEtcd(endpoints []string, clients int) (*etcd, error) {
 	return d, nil
 }
 
+// dialEtcdLeader returns a driver that calls only the node that leads now.
+func dialEtcdLeader(ctx context.Context, endpoints []string, clients int) (*etcd, error) {
+	all, err := dialEtcd(endpoints, 1)
+	if err != nil {
+		return nil, err
+	}
+	leader, err := all.leader(ctx, endpoints)
+	if err := errors.Join(err, all.Close()); err != nil {
+		return nil, err
+	}
+	return dialEtcd(endpoints[leader:leader+1], clients)
+}
+
 func (d *etcd) client() *clientv3.Client { return d.clients[d.next.Add(1)%uint64(len(d.clients))] }
 
 // Put implements load.Driver.

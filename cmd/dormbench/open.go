@@ -36,12 +36,16 @@ func open(ctx context.Context, name string, at access, connections, callers int)
 		return dormouse.Dial(dormouse.Options{
 			Endpoints: endpoints, Clients: or(1), Fixed: name == system.DormouseFollow, CAFile: at.caFile, TokenFile: at.tokenFile,
 		})
+	case system.DormouseSpread:
+		return dormouse.Dial(dormouse.Options{Endpoints: endpoints, Clients: or(len(endpoints)), Spread: true})
 	case system.DormouseHTTP, system.DormouseHTTP2:
 		return dormouse.DialHTTP(endpoints, name == system.DormouseHTTP2), nil
 	case system.EtcdHTTP:
 		return dialEtcdGateway(endpoints), nil
 	case system.Etcd:
 		return dialEtcd(endpoints, or(min(etcdClients, callers)))
+	case system.EtcdLeader:
+		return dialEtcdLeader(ctx, endpoints, or(min(etcdClients, callers)))
 	case system.Postgres:
 		return dialPostgres(ctx, endpoints[0], or(callers))
 	case system.Redis:

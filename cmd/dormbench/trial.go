@@ -27,6 +27,7 @@ var trials = []struct {
 	{report.TrialSilent, "the leader falls silent under load, its connections open (SIGSTOP): time without acknowledged writes", (*stage).failoverSilent},
 	{report.TrialGrowth, "put, append and get with many agents compared with 10,000", (*stage).growth},
 	{report.TrialMemory, "the memory of a node with many agents that may use 512 MiB", (*stage).memory},
+	{report.TrialWritten, "what a node writes to its disk for each put, compactions included", (*stage).written},
 	{report.TrialThread, "append at entry 100,000 of a thread compared with entry 100", (*stage).thread},
 	{report.TrialCatchUp, "a follower catches up by a snapshot after it was stopped, and after it lost its data", (*stage).catchUp},
 	{report.TrialNoisy, "p99 of a quiet scope alone, and beside a scope that 256 callers flood", (*stage).noisy},
@@ -64,12 +65,14 @@ type sizeFlags struct {
 	catchUpEntries int
 	threadRevs     int
 	failoverFor    time.Duration
+	writtenFor     time.Duration
 }
 
 func (s *sizeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth and memory: number of agents")
 	cmd.Flags().StringVar(&s.nodeMemory, "node-memory", "4GiB", "growth: memory that each node may use")
 	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth and memory: length of each measurement; long enough that its writes are compacted")
+	cmd.Flags().DurationVar(&s.writtenFor, "written-for", time.Minute, "written: time of the puts")
 	cmd.Flags().IntVar(&s.coldMiB, "cold-mib", 10<<10, "cold-start: MiB of data on the node's disk")
 	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB written while the follower is stopped (0 skips this part)")
 	cmd.Flags().IntVar(&s.catchUpEntries, "catch-up-entries", 1_000_000, "catch-up: entries of the log when the follower loses its data (0 skips this part)")
@@ -81,7 +84,7 @@ func (s *sizeFlags) check() error {
 	if s.catchUpMiB < 0 || s.catchUpEntries < 0 || s.catchUpMiB+s.catchUpEntries == 0 {
 		return cli.Usagef("--catch-up-mib and --catch-up-entries may not be negative, nor both 0")
 	}
-	if s.agents < agentsFew || s.coldMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 || s.growthFor <= 0 {
+	if s.agents < agentsFew || s.coldMiB < 1 || s.threadRevs < entriesFew || s.failoverFor <= 0 || s.growthFor <= 0 || s.writtenFor <= 0 {
 		return cli.Usagef("--agents must be at least %d, --thread-entries %d, and the other sizes positive", agentsFew, entriesFew)
 	}
 	return nil
@@ -90,7 +93,7 @@ func (s *sizeFlags) check() error {
 func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
-		Use: "trial NAME", Short: "Run one trial once: failover, failover-silent, growth, memory, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
+		Use: "trial NAME", Short: "Run one trial once: failover, failover-silent, growth, memory, written, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
 		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {

@@ -21,6 +21,7 @@ import (
 const (
 	failoverCallers = 64
 	failoverAfter   = 4 * time.Second // time of load before the kill
+	failoverCallMax = time.Second     // of each call, so that callers leave a silent node
 	retryPause      = 5 * time.Millisecond
 	fillBytes       = 16 << 10 // size of a checkpoint that fills the disk
 	fillAgents      = 4096     // agents written between two checks of the disk
@@ -80,7 +81,7 @@ func (st *stage) loseUnderLoad(ctx context.Context, s *system.System, d load.Dri
 	var losing sync.WaitGroup
 	var failed error
 	_, err = load.Run(ctx, d, load.Options{
-		Workload: w, Callers: failoverCallers, Warmup: failoverAfter, Duration: st.size.failoverFor, Prefix: "failover",
+		Workload: w, Callers: failoverCallers, Warmup: failoverAfter, Duration: st.size.failoverFor, Prefix: "failover", CallMax: failoverCallMax,
 		Answered: gap.answered,
 		Failed: func(error) bool { // callers continue after a pause, so that they leave CPU time to the election
 			time.Sleep(retryPause)
