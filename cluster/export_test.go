@@ -82,3 +82,6 @@ func CutFounding(dir, node, cluster string) error {
 func (g *Group) SetDisk(dir string, free func() int64) {
 	g.stores.Disk = raftlog.NewDiskWatch(dir, func(string) (int64, error) { return free(), nil }, g.logger)
 }
+
+// Unapplied is unapplied.
+var Unapplied = unapplied

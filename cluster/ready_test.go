@@ -6,8 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/cluster"
 	"dormouse/cluster/raftlog"
 )
 
@@ -40,6 +43,62 @@ func TestAWipedNodeIsNotReadyUntilItHasCaughtUp(t *testing.T) {
 		})
 		l.until("it is ready", func() bool { return wiped.group.Ready() == nil })
 	})
+}
+
+// Raft counts entries as applied once it has queued them for the state machine.
+func TestANodeIsNotReadyWhileEntriesWaitForItsStateMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		leader := l.leader()
+		follower := l.others(leader)[0]
+		release := follower.machine.hold()
+		for i := range layout.LagMax + 40 {
+			if err := leader.put("x", i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		if applied := follower.group.Raft().AppliedIndex(); applied != leader.group.Raft().AppliedIndex() {
+			t.Fatalf("Raft has applied %d", applied)
+		}
+		if err := follower.group.Ready(); agent.CodeOf(err) != agent.CodeUnavailable {
+			t.Errorf("with %d entries in the queue: %v", layout.LagMax+40, err)
+		}
+		release()
+		synctest.Wait()
+		if err := follower.group.Ready(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Entries of Raft itself do not count once the log has them: they never reach the state machine.
+func TestUnappliedEntries(t *testing.T) {
+	logs := raft.NewInmemStore() // commands up to 10, then ten entries of Raft, then a command
+	for i := uint64(1); i <= 21; i++ {
+		kind := raft.LogCommand
+		if i > 10 && i <= 20 {
+			kind = raft.LogNoop
+		}
+		if err := logs.StoreLog(&raft.Log{Index: i, Type: kind}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ committed, last, applied, entries uint64 }{
+		{committed: 21, last: 21, applied: 21, entries: 0},
+		{committed: 20, last: 21, applied: 10, entries: 0},
+		{committed: 20, last: 21, applied: 4, entries: 6},
+		{committed: 21, last: 21, applied: 10, entries: 11},
+		{committed: 30, last: 21, applied: 21, entries: 9},
+		{committed: 30, last: 20, applied: 3, entries: 17},
+		{committed: 5, last: 21, applied: 8, entries: 0},    // the leader is new
+		{committed: 40, last: 30, applied: 28, entries: 10}, // a snapshot ends at entry 30
+		{committed: 5, last: 0, applied: 0, entries: 5},
+	} {
+		if entries, ok := cluster.Unapplied(logs, c.committed, c.last, c.applied); !ok || entries != c.entries {
+			t.Errorf("%+v: %d, %v", c, entries, ok)
+		}
+	}
 }
 
 // A leader may have removed the end of the log that a node held when it started. What is left of it must

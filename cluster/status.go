@@ -3,10 +3,13 @@ package cluster
 import (
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
+	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 )
 
@@ -79,9 +82,7 @@ func (g *Group) Process() string { return g.self.Process }
 func (g *Group) Addr() string { return g.stream.Addr() }
 
 // Ready returns nil if this node can serve: it leads and may propose, or it follows
-// a leader closely, and its disk is not nearly full. The distance is measured against the leader's commit index
-// from AppendEntries, because a node's own commit index never exceeds its last
-// entry.
+// a leader closely, and its disk is not nearly full. See behind for the distance.
 func (g *Group) Ready() error {
 	switch {
 	case g.self.Removed():
@@ -93,7 +94,6 @@ func (g *Group) Ready() error {
 	}
 	id, _ := g.Leader()
 	committed := g.guard.Committed()
-	behind := int64(committed) - int64(g.raft.AppliedIndex())
 	switch contact := time.Since(g.raft.LastContact()); {
 	case id == "":
 		return agent.Errorf(agent.CodeUnavailable, "no leader is known")
@@ -103,11 +103,35 @@ func (g *Group) Ready() error {
 		return agent.Errorf(agent.CodeUnavailable, "no message from the leader for %v", contact.Round(time.Millisecond))
 	case committed == 0:
 		return agent.Errorf(agent.CodeUnavailable, "the leader has not sent its commit index yet")
-	case behind > layout.LagMax:
-		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
+	}
+	switch entries, ok := behind(g, committed); {
+	case !ok:
+		return agent.Errorf(agent.CodeUnavailable, "the log of this node cannot be read")
+	case entries > layout.LagMax:
+		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", entries)
 	}
 	return g.stores.Writable()
 }
+
+// behind returns how many entries up to the leader's commit index the node of g lacks or has not
+// applied yet; ok is false if its log cannot be read. The index comes from AppendEntries, because
+// a node's own commit index never exceeds its last entry. Raft counts an entry as applied once it
+// has queued it for the state machine, and the queue has room for thousands, so the state
+// machine's own index counts too.
+func behind(g *Group, committed uint64) (entries uint64, ok bool) {
+	waiting, ok := unapplied(g.stores.Logs, committed, g.raft.LastIndex(), g.machine.Applied())
+	return max(waiting, less(committed, g.raft.AppliedIndex())), ok
+}
+
+// unapplied returns how many entries up to committed a state machine lacks that has applied its
+// entries up to applied, if logs ends at last. Raft's own entries never reach the state machine.
+func unapplied(logs raft.LogStore, committed, last, applied uint64) (entries uint64, ok bool) {
+	newest, ok := raftlog.NewestCommand(logs, min(committed, last), applied)
+	return less(committed, last) + less(newest, applied), ok
+}
+
+// less returns a-b, or 0 if b is larger.
+func less(a, b uint64) uint64 { return a - min(a, b) }
 
 // LocalStatus returns what this node knows of itself.
 func (g *Group) LocalStatus() membership.PeerStatus {
