@@ -145,6 +145,7 @@ func (g *Group) openRaft() error {
 	g.leadership = &leadership{
 		machine: g.machine, metrics: g.metrics, logger: g.logger, term: g.term,
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: func(ctx context.Context) { g.leader.Duties(ctx) }, changed: g.leaderChanged,
+		ended: func() { g.guard.Led(time.Now().Add(-g.o.Timing.Lease)) },
 	}
 	g.stores.Votes.End = runtime.Goexit
 	r, err := raft.NewRaft(g.raftConfig(), timedMachine{g.machine, g.metrics}, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, g.guard)
@@ -186,7 +187,7 @@ func (g *Group) openParts() {
 		Roster: g.roster, Stream: g.stream, Stores: g.stores, Contacts: g.contacts, Logger: g.logger,
 		Member: g.o.Self, Empty: g.empty, Bootstrap: g.o.Bootstrap, Expect: g.o.Expect, Alone: g.o.Alone,
 		Join: g.o.Join, Learned: g.o.Learned, Lookup: g.o.Lookup,
-		IsLeader: g.IsLeader, LeaderChanged: g.LeaderChanged, LastContact: g.LastContact, HandleJoin: g.leader.HandleJoin,
+		IsLeader: g.IsLeader, LeaderChanged: g.LeaderChanged, HandleJoin: g.leader.HandleJoin,
 		HeartbeatTimeout: g.o.Timing.Heartbeat, ElectionTimeout: g.o.Timing.Election, SetTimeouts: g.settings.setTimeouts,
 	}).Init()
 }

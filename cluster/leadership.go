@@ -31,6 +31,7 @@ type leadership struct {
 	term    *atomic.Pointer[proposer.Term] // nil while nothing may be proposed
 	duties  func(ctx context.Context)      // run while term is not nil
 	changed func()                         // called after term has changed
+	ended   func()                         // called after a term in which this node could propose has ended
 
 	mu     sync.Mutex
 	count  uint64             // notifications received; guarded by mu
@@ -57,12 +58,15 @@ func (l *leadership) take(won bool) {
 	l.mu.Lock()
 	l.count++
 	l.leads = won
-	l.term.Store(nil)
+	led := l.term.Swap(nil) != nil
 	if l.cancel != nil {
 		l.cancel()
 		l.cancel = nil
 	}
 	l.mu.Unlock()
+	if led {
+		l.ended()
+	}
 	l.changed()
 	select {
 	case l.news <- struct{}{}:

@@ -124,9 +124,6 @@ func TestReadinessFollowsContact(t *testing.T) {
 		if follower.group.Ready() == nil {
 			t.Error("ready though cut off")
 		}
-		if since := time.Since(follower.group.LastContact()); since < 9*time.Second {
-			t.Errorf("last contact %v ago", since)
-		}
 	})
 }
 

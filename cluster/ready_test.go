@@ -72,6 +72,52 @@ func TestANodeIsNotReadyWhileEntriesWaitForItsStateMachine(t *testing.T) {
 	})
 }
 
+// Heartbeats come all the while, and say nothing about data.
+func TestANodeThatIsBehindIsNotUpToDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		leader := l.leader()
+		follower := l.others(leader)[0]
+		time.Sleep(time.Second)
+		if age := time.Since(follower.group.UpToDate()); age > 200*time.Millisecond {
+			t.Errorf("with nothing to apply: %v", age)
+		}
+		release := follower.machine.hold()
+		if err := leader.put("x", 1); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		time.Sleep(10 * time.Second)
+		if age := time.Since(follower.group.UpToDate()); age < time.Since(began) {
+			t.Errorf("with an entry to apply for %v: %v", time.Since(began), age)
+		}
+		release()
+		time.Sleep(time.Second)
+		if age := time.Since(follower.group.UpToDate()); age > 200*time.Millisecond {
+			t.Errorf("once it was applied: %v", age)
+		}
+	})
+}
+
+// A node that stops leading was up to date while it led. One that is new knows nothing yet.
+func TestALeaderIsUpToDateUntilItStopsLeading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		old := l.leader()
+		time.Sleep(time.Minute)
+		l.net.Isolate(old.name, l.names...)
+		began := time.Now()
+		time.Sleep(10 * time.Second)
+		if age := time.Since(old.group.UpToDate()); age < time.Since(began) || age > time.Since(began)+3*time.Second {
+			t.Errorf("a leader that was cut off %v ago: %v", time.Since(began), age)
+		}
+		fresh := l.start("n4", func(o *cluster.Options) { o.Join = []string{"nowhere:1"} })
+		if at := fresh.group.UpToDate(); !at.IsZero() {
+			t.Errorf("a new node: %v", at)
+		}
+	})
+}
+
 // Entries of Raft itself do not count once the log has them: they never reach the state machine.
 func TestUnappliedEntries(t *testing.T) {
 	logs := raft.NewInmemStore() // commands up to 10, then ten entries of Raft, then a command

@@ -45,13 +45,13 @@ func (g *Group) Tick() uint64 {
 // proposer.Proposer.CatchUp.
 func (g *Group) CatchUp(wall int64) bool { return g.proposer.CatchUp(wall) }
 
-// LastContact returns when this node last received a message of a leader; now, on
-// the leader.
-func (g *Group) LastContact() time.Time {
+// UpToDate returns the newest time for which this node's state machine has applied all that was
+// committed then; now, on the leader. It is zero if it is not known.
+func (g *Group) UpToDate() time.Time {
 	if g.IsLeader() {
 		return time.Now()
 	}
-	return g.raft.LastContact()
+	return g.guard.UpToDate()
 }
 
 // assignLeadership is what package assign knows of the leader.

@@ -236,7 +236,7 @@ func (n *Node) openService() error {
 	n.limiter = tenant.NewLimiter(n.machine.PolicyOf)
 	n.metrics = newMetrics(n)
 	n.slow = newSlowLog(n.logger.Named("calls"), n.o.Config.Log.SlowCall)
-	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
+	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, UpToDate: n.group.UpToDate}
 	n.store = store.New(options)
 	n.router = router.New(n.store, n.group, n.pool)
 	n.service = &measured{Submitter: n.router, metrics: n.metrics, tracer: tracerOf(n.tracing), slow: n.slow}

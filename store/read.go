@@ -110,9 +110,9 @@ func (s *Store) age(stale bool) int64 {
 	if !stale {
 		return 0
 	}
-	contact := s.o.Contact()
-	if contact.IsZero() {
+	at := s.o.UpToDate()
+	if at.IsZero() {
 		return -1
 	}
-	return max(0, time.Since(contact).Milliseconds())
+	return max(0, time.Since(at).Milliseconds())
 }

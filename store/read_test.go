@@ -22,7 +22,7 @@ func TestAReadWaitsForItsIndex(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, g := open(t, store.Options{Node: "n1", Contact: time.Now})
+				s, g := open(t, store.Options{Node: "n1", UpToDate: time.Now})
 				g.barrier = func() (uint64, error) { return 2, nil }
 				r.Reads = []agent.Read{&agent.GetValue{Key: "k"}}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -63,7 +63,7 @@ func TestAReadWithoutABarrierFails(t *testing.T) {
 // A stale read of a node that replays its log would go back behind what the node has answered before
 // it was restarted.
 func TestAStaleReadWaitsUntilTheLogIsReplayed(t *testing.T) {
-	s, g := open(t, store.Options{Contact: time.Now})
+	s, g := open(t, store.Options{UpToDate: time.Now})
 	g.replayed = errNoMajority
 	reads := []agent.Read{&agent.GetValue{Key: "k"}}
 	if answers, err := s.Read(t.Context(), agent.Reads{Reads: reads, Stale: true}); !errors.Is(err, errNoMajority) {
@@ -76,8 +76,8 @@ func TestAStaleReadWaitsUntilTheLogIsReplayed(t *testing.T) {
 
 func TestAStaleReadSaysHowOldItMayBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var contact time.Time
-		s, _ := open(t, store.Options{Contact: func() time.Time { return contact }})
+		var at time.Time
+		s, _ := open(t, store.Options{UpToDate: func() time.Time { return at }})
 		age := func(stale bool) int64 {
 			answers, err := s.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "k"}}, Stale: stale})
 			if err != nil {
@@ -86,18 +86,18 @@ func TestAStaleReadSaysHowOldItMayBe(t *testing.T) {
 			return answers.AgeMS
 		}
 		if got := age(true); got != -1 {
-			t.Errorf("without contact: %d ms", got)
+			t.Errorf("if it is not known: %d ms", got)
 		}
-		contact = time.Now().Add(-5 * time.Second)
+		at = time.Now().Add(-5 * time.Second)
 		if got := age(true); got != 5000 {
-			t.Errorf("5 s after the last contact: %d ms", got)
+			t.Errorf("5 s after that: %d ms", got)
 		}
 		if got := age(false); got != 0 {
 			t.Errorf("a linearizable read: %d ms", got)
 		}
-		contact = time.Now().Add(time.Second)
+		at = time.Now().Add(time.Second)
 		if got := age(true); got != 0 {
-			t.Errorf("at a contact that the clock says is to come: %d ms", got)
+			t.Errorf("at a time that the clock says is to come: %d ms", got)
 		}
 	})
 }

@@ -38,10 +38,10 @@ type Proposer interface {
 
 // Options configure a Store.
 type Options struct {
-	Node    string // this node's name, for answers
-	Machine *fsm.Machine
-	Group   Proposer
-	Contact func() time.Time // when this node last knew that it was up to date; for the age of stale reads
+	Node     string // this node's name, for answers
+	Machine  *fsm.Machine
+	Group    Proposer
+	UpToDate func() time.Time // the newest time for which this node has all that was committed, or zero; for the age of stale reads
 }
 
 // Store implements agent.Submitter on one node. It may be used concurrently.

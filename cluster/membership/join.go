@@ -47,7 +47,6 @@ type Joiner struct {
 
 	IsLeader      func() bool
 	LeaderChanged func() <-chan struct{}
-	LastContact   func() time.Time
 	HandleJoin    func(ctx context.Context, r JoinRequest) JoinResponse // of this node, if it leads
 
 	HeartbeatTimeout, ElectionTimeout time.Duration
@@ -142,7 +141,7 @@ func (j *Joiner) stay(ctx context.Context, cluster string, admitted raftlog.Admi
 		// has stopped replicating to it, and a node without a vote never asks for
 		// votes. It learns of its removal from a handshake, or from a refusal to
 		// join.
-		if _, leader := j.Raft.LeaderWithID(); (leader == "" || !j.Stores.Admission.Over()) && time.Since(j.LastContact()) > quietMax {
+		if _, leader := j.Raft.LeaderWithID(); !j.IsLeader() && (leader == "" || !j.Stores.Admission.Over()) && time.Since(j.Raft.LastContact()) > quietMax {
 			switch answer := j.askToJoin(ctx); answer.Refused {
 			case "":
 			case transport.ErrRemoved.Error():

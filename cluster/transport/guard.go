@@ -60,6 +60,7 @@ type Guard struct {
 	// committed is the highest commit index that leaders have sent since this
 	// process began. Raft itself keeps only the part that this node has.
 	committed atomic.Uint64
+	fresh     freshness
 }
 
 const (
@@ -142,7 +143,7 @@ func (g *Guard) take(rpc raft.RPC) {
 		g.forward(rpc)
 		return
 	}
-	g.committed.Store(max(g.committed.Load(), request.LeaderCommitIndex)) // pump alone writes it
+	g.noteCommitted(request)
 	confirmed := request.PrevLogEntry + uint64(len(request.Entries))
 	request.LeaderCommitIndex = min(request.LeaderCommitIndex, confirmed)
 	switch {
