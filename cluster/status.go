@@ -82,13 +82,16 @@ func (g *Group) Process() string { return g.self.Process }
 func (g *Group) Addr() string { return g.stream.Addr() }
 
 // Ready returns nil if this node can serve: it leads and may propose, or it follows
-// a leader closely, and its disk is not nearly full. See behind for the distance.
+// a leader closely; see behind for the distance. A disk that is nearly full does not count. Such a
+// node serves reads, and its writes go to the leader, which refuses them itself if it has no room
+// either. Nodes of one cluster fill their disks together, and a balancer without any node that is
+// ready would end all reads.
 func (g *Group) Ready() error {
 	switch {
 	case g.self.Removed():
 		return agent.Errorf(agent.CodeUnavailable, "%v", transport.ErrRemoved)
 	case g.IsLeader():
-		return g.stores.Writable()
+		return nil
 	case g.self.ClusterID() == "":
 		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
 	}
@@ -110,7 +113,7 @@ func (g *Group) Ready() error {
 	case entries > layout.LagMax:
 		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", entries)
 	}
-	return g.stores.Writable()
+	return nil
 }
 
 // behind returns how many entries up to the leader's commit index the node of g lacks or has not
