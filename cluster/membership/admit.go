@@ -56,8 +56,12 @@ func (l *Leader) admit(ctx context.Context, r JoinRequest) (JoinResponse, error)
 	if _, known := l.member(l.Self.Node); !known && r.Node != l.Self.Node {
 		return JoinResponse{}, nil // the leader's own row comes first; see reconcile
 	}
-	if other := l.memberAt(r.RaftAddr); other != "" && other != r.Node {
-		return JoinResponse{Refused: fmt.Sprintf("address %s is that of node %s: make it leave first, or give %s another address", r.RaftAddr, other, r.Node)}, nil
+	switch other := l.memberAt(r.RaftAddr); {
+	case other.ID == "" || other.ID == r.Node:
+	case other.Host: // it may have died, and is a member only until its lease lapses: the node asks again
+		return JoinResponse{}, fmt.Errorf("address %s is that of host %s: it is free once the host stops, or once its lease lapses", r.RaftAddr, other.ID)
+	default:
+		return JoinResponse{Refused: fmt.Sprintf("address %s is that of node %s: make it leave first, or give %s another address", r.RaftAddr, other.ID, r.Node)}, nil
 	}
 	old, known := l.member(r.Node)
 	var why string

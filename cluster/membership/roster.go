@@ -117,14 +117,14 @@ func (r *Roster) rows() map[string]layout.Member {
 	return rows
 }
 
-// memberAt returns the id of the member whose Raft address is addr, or "".
-func (r *Roster) memberAt(addr string) string {
+// memberAt returns the member whose Raft address is addr, or no member.
+func (r *Roster) memberAt(addr string) layout.Member {
 	for _, m := range r.Machine.Members() {
 		if m.RaftAddr == addr {
-			return m.ID
+			return m
 		}
 	}
-	return ""
+	return layout.Member{}
 }
 
 // ServerAt returns the node that Raft expects at addr, or "" if it expects none.
