@@ -36,7 +36,7 @@ const (
 	// reclaimAfter is how long the name of a failed member stays with its address.
 	reclaimAfter = 30 * time.Second
 
-	// streamTimeout bounds one dial, and so one attempt to join, which a stop waits for.
+	// streamTimeout bounds one dial, and so one attempt to join.
 	streamTimeout    = 3 * time.Second
 	wanStreamTimeout = 8 * time.Second
 
@@ -74,6 +74,7 @@ type Gossip struct {
 	addr   string
 	roster *roster
 	list   *memberlist.Memberlist
+	dials  *held
 
 	mu     sync.Mutex // one UpdateMeta or Close at a time
 	closed bool       // guarded by mu
@@ -109,7 +110,7 @@ func New(o Options) (*Gossip, error) {
 	}
 	transport, open := hold(c.Transport)
 	defer open()
-	c.Transport = transport
+	c.Transport, g.dials = transport, transport
 	if g.list, err = memberlist.Create(c); err != nil {
 		if sockets != nil {
 			err = errors.Join(err, sockets.Shutdown())
@@ -233,8 +234,9 @@ func remaining(ctx context.Context) time.Duration {
 }
 
 // Run joins the other members, and rejoins those that are not seen alive, until ctx
-// ends.
+// ends. From then on this member dials no others: what Close tells them needs no streams.
 func (g *Gossip) Run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, g.dials.endDial)()
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.rejoin(ctx) })
 	work.Go(func() error { return g.report(ctx) })
@@ -329,6 +331,7 @@ func (g *Gossip) Close(ctx context.Context) error {
 	if err != nil { // the others will see it as failed
 		g.o.Logger.Warn("could not tell the other nodes that this one leaves", "error", err)
 	}
+	g.dials.endDial()
 	if err := g.list.Shutdown(); err != nil {
 		return fmt.Errorf("gossip: close: %w", err)
 	}
@@ -340,5 +343,6 @@ func (g *Gossip) Drop() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
+	g.dials.endDial()
 	return g.list.Shutdown()
 }

@@ -245,6 +245,43 @@ func TestALeavingNodeIsSeenAsLeft(t *testing.T) {
 	})
 }
 
+// A dial to a machine that has vanished takes seconds, and so does a read from it.
+func TestAStopDoesNotWaitForAMachineThatHasVanished(t *testing.T) {
+	for name, before := range map[string]func(w *town, there *gossip.Transport){
+		"before it was dialed": func(*town, *gossip.Transport) {},
+		"before it answered": func(w *town, there *gossip.Transport) {
+			transport, err := w.network.Listen(addr(1))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			*there = transport
+			go func() { <-transport.StreamCh() }()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t, 0)
+				w.seeds = func() []string { return []string{addr(0), addr(1)} }
+				var there gossip.Transport
+				before(w, &there)
+				n := w.start("n0", addr(0), "life-1")
+				synctest.Wait() // it dials, or waits for the answer
+				began := time.Now()
+				n.stop()
+				if err := n.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took != 0 {
+					t.Errorf("the stop took %v", took)
+				}
+				if there != nil {
+					_ = there.Shutdown()
+				}
+			})
+		})
+	}
+}
+
 func TestASecondNodeWithATakenNameIsRefusedAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 3)

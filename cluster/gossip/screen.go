@@ -78,6 +78,12 @@ func listen(host string, port int, raftAddr string, logger hclog.Logger) (*scree
 // StreamCh returns the streams that are gossip.
 func (s *screen) StreamCh() <-chan net.Conn { return s.streams }
 
+// DialContext is DialTimeout, and ends with ctx.
+func (s *screen) DialContext(ctx context.Context, addr string) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", addr)
+}
+
 // Shutdown closes the listeners and the streams that memberlist has not taken.
 // The listeners end only while their packets and streams are taken.
 func (s *screen) Shutdown() error {

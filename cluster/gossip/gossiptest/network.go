@@ -4,9 +4,9 @@
 package gossiptest
 
 import (
+	"context"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -132,13 +132,17 @@ func (h *host) WriteTo(raw []byte, addr string) (time.Time, error) {
 }
 
 func (h *host) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
-	limit := time.NewTimer(timeout)
-	defer limit.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return h.DialContext(ctx, addr)
+}
+
+func (h *host) DialContext(ctx context.Context, addr string) (net.Conn, error) {
 	to, _ := h.network.reach(h.at.String(), addr)
 	if back, _ := h.network.reach(addr, h.at.String()); to == nil || back == nil { // a stream needs both ways
 		select {
-		case <-limit.C:
-			return nil, os.ErrDeadlineExceeded
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		case <-h.down:
 			return nil, net.ErrClosed
 		}
@@ -150,8 +154,8 @@ func (h *host) DialTimeout(addr string, timeout time.Duration) (net.Conn, error)
 		return nil, net.ErrClosed
 	case <-h.down:
 		return nil, net.ErrClosed
-	case <-limit.C:
-		return nil, os.ErrDeadlineExceeded
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
