@@ -1,6 +1,10 @@
 package gossip
 
-import "testing"
+import (
+	"context"
+	"net"
+	"testing"
+)
 
 // FuzzCard: what is decoded encodes to what decodes to the same.
 func FuzzCard(f *testing.F) {
@@ -41,4 +45,10 @@ func CardOfEarlierVersion(t *testing.T) {
 	if _, err := decodeCard(before[:len(before)-1]); err == nil {
 		t.Error("metadata without the end of a field was read")
 	}
+}
+
+// SetAdvertised makes g believe that it advertises a name, which find looks up. It is called before Run.
+func SetAdvertised(g *Gossip, name string, find func(context.Context, string) ([]net.IP, error)) (err error) {
+	g.advertised, err = advertise(name, "", find)
+	return err
 }

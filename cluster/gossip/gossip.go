@@ -76,6 +76,8 @@ type Gossip struct {
 	list   *memberlist.Memberlist
 	dials  *held
 
+	advertised advertised // used by rejoin only
+
 	mu     sync.Mutex // one UpdateMeta or Close at a time
 	closed bool       // guarded by mu
 }
@@ -88,11 +90,12 @@ func New(o Options) (*Gossip, error) {
 	if o.Seeds == nil {
 		o.Seeds = func() []string { return nil }
 	}
-	c, err := o.config()
+	g := &Gossip{o: o}
+	c, err := g.config()
 	if err != nil {
 		return nil, fmt.Errorf("gossip: %w", err)
 	}
-	g := &Gossip{o: o, roster: newRoster(o, c.ProbeInterval)}
+	g.roster = newRoster(o, c.ProbeInterval)
 	if _, err := g.roster.card.encode(); err != nil {
 		return nil, err
 	}
@@ -121,7 +124,9 @@ func New(o Options) (*Gossip, error) {
 	return g, nil
 }
 
-func (o Options) config() (*memberlist.Config, error) {
+// config returns the configuration of memberlist, and sets advertised.
+func (g *Gossip) config() (*memberlist.Config, error) {
+	o := g.o
 	c := memberlist.DefaultLANConfig()
 	if o.WAN {
 		c = memberlist.DefaultWANConfig()
@@ -134,9 +139,10 @@ func (o Options) config() (*memberlist.Config, error) {
 		if c.AdvertiseAddr, c.AdvertisePort, err = splitAddr(o.AdvertiseAddr); err != nil {
 			return nil, err
 		}
-		if c.AdvertiseAddr, err = resolve(c.AdvertiseAddr); err != nil {
+		if g.advertised, err = advertise(c.AdvertiseAddr, c.BindAddr, lookupIP); err != nil {
 			return nil, err
 		}
+		c.AdvertiseAddr = g.advertised.ip.String()
 	} else {
 		c.AdvertisePort = c.BindPort
 	}
@@ -176,18 +182,6 @@ func splitAddr(addr string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("address %q: port: %w", addr, err)
 	}
 	return host, int(number), nil
-}
-
-// resolve returns the IP address of host: memberlist advertises no names.
-func resolve(host string) (string, error) {
-	if net.ParseIP(host) != nil {
-		return host, nil
-	}
-	addr, err := net.ResolveIPAddr("ip", host)
-	if err != nil {
-		return "", fmt.Errorf("advertised address: %w", err)
-	}
-	return addr.String(), nil
 }
 
 // Addr returns the host:port that this node advertises.
@@ -257,6 +251,7 @@ func (g *Gossip) rejoin(ctx context.Context) error {
 				g.o.Logger.Debug("could not join", "addr", addr, "error", err)
 			}
 		}
+		g.advertised.check(ctx, g.o.Logger)
 		pause := rejoinMin + rand.N(rejoinMax-rejoinMin)
 		switch {
 		case g.seesAnother():

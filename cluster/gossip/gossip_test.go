@@ -282,6 +282,35 @@ func TestAStopDoesNotWaitForAMachineThatHasVanished(t *testing.T) {
 	}
 }
 
+func TestANodeLooksUpTheNameThatItAdvertisesAsLongAsItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport, err := gossiptest.New().Listen(addr(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := gossip.New(gossip.Options{Name: "n0", Incarnation: "life-1", BindAddr: addr(0), Keys: testKeys, Transport: transport})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Drop() //nolint:errcheck // in memory
+		lookups := 0
+		if err := gossip.SetAdvertised(g, "n0", func(context.Context, string) ([]net.IP, error) {
+			lookups++
+			return []net.IP{net.IPv4(10, 0, 0, 1)}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		if err := g.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if lookups < 20 { // a round takes 30 s at most
+			t.Errorf("%d lookups in ten minutes", lookups)
+		}
+	})
+}
+
 func TestASecondNodeWithATakenNameIsRefusedAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 3)

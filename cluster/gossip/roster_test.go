@@ -152,7 +152,8 @@ func TestAClosedGossipSendsNothing(t *testing.T) {
 // Both keys are accepted while one replaces the other. A message is not decompressed: see docs/hazards.md, G5.
 func TestEachKeyIsAccepted(t *testing.T) {
 	keys := [][]byte{[]byte("0123456789abcdef"), []byte("fedcba9876543210")}
-	c, err := Options{Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0", Keys: keys, Logger: hclog.NewNullLogger()}.config()
+	g := Gossip{o: Options{Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0", Keys: keys, Logger: hclog.NewNullLogger()}}
+	c, err := g.config()
 	if err != nil {
 		t.Fatal(err)
 	}
