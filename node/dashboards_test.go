@@ -68,7 +68,8 @@ func exposed(t *testing.T) map[string]bool {
 	// The first backup begins at once and the log is shipped a second later. A request is counted
 	// once it is answered.
 	missing := func() bool {
-		return !has["dormouse_backup_log_shipped_timestamp_seconds"] || !has["dormouse_backup_last_success_timestamp_seconds"]
+		return !has["dormouse_backup_log_shipped_timestamp_seconds"] || !has["dormouse_backup_last_success_timestamp_seconds"] ||
+			!has["dormouse_backup_overdue_timestamp_seconds"]
 	}
 	for deadline := time.Now().Add(time.Minute); missing() && time.Now().Before(deadline); has = scrape(t, n) {
 		time.Sleep(50 * time.Millisecond)

@@ -48,6 +48,11 @@ var state = []struct {
 		s := r.Status()
 		return float64(s.LastSuccessAt) / 1000, s.Leads && s.LastSuccessAt > 0
 	}},
+	{describe("overdue_timestamp_seconds", "When the second time of the schedule after the newest backup comes, and backups are overdue; only the leader has it."), func(r *Runner) (float64, bool) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return float64(r.overdue.UnixMilli()) / 1000, r.catalog != nil && !r.overdue.IsZero()
+	}},
 	{describe("log_shipped_index", "The last log entry that was shipped; only the leader has it."), func(r *Runner) (float64, bool) {
 		s := r.Status()
 		return float64(s.ShippedTo), s.Leads && s.ShippedTo > 0

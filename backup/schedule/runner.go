@@ -88,6 +88,7 @@ type Runner struct {
 	catalog *backup.Catalog     // nil while this node does not lead; guarded by mu
 	term    context.Context     //nolint:containedctx // ends when this node no longer leads; guarded by mu
 	taking  bool                // a backup is under way; guarded by mu
+	overdue time.Time           // the second time of the schedule after the newest backup; zero if it is not known; guarded by mu
 	takes   sync.WaitGroup      // the backup under way; a new one begins only while catalog is set
 }
 
@@ -138,7 +139,7 @@ func (r *Runner) setCatalog(term context.Context, c *backup.Catalog) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.catalog, r.term = c, term
-	r.status.Next, r.status.Phase = 0, ""
+	r.status.Next, r.status.Phase, r.overdue = 0, "", time.Time{}
 }
 
 // current returns the catalog of the destination. The error has code unavailable if this node does
@@ -163,7 +164,7 @@ func (r *Runner) takeDue(ctx context.Context) {
 			continue
 		}
 		due := r.o.Due(last)
-		r.update(func(s *layout.BackupStatus) { s.Next = due.UnixMilli() })
+		r.scheduled(due)
 		needed, ok := r.await(ctx, due)
 		if !ok {
 			return
@@ -180,6 +181,16 @@ func (r *Runner) takeDue(ctx context.Context) {
 				r.want()
 			}
 		}
+	}
+}
+
+// scheduled records when the next backup is due. Without the first backup none is overdue.
+func (r *Runner) scheduled(due time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.Next = due.UnixMilli()
+	if !due.IsZero() {
+		r.overdue = r.o.Due(due)
 	}
 }
 
