@@ -36,6 +36,23 @@ for wrong in replicas=2 expect=0 replicas=12,expect=10; do
     exit 1
   fi
 done
+# What a chart's user adds to a pod is in it, in the right place.
+with=$(other 'redis=true,settingsFrom[0].secretRef.name=s3,extraVolumes[0].name=backups,extraVolumes[0].persistentVolumeClaim.claimName=all,extraVolumeMounts[0].name=backups,extraVolumeMounts[0].mountPath=/backups')
+for part in 'DORMOUSE_REDIS__ADDR, value: ":7604"' 'containerPort: 7604' 'targetPort: redis' 'claimName: all' 'mountPath: /backups'; do
+  if ! grep -qF -- "$part" <<<"$with"; then
+    echo "the chart does not add $part" >&2
+    exit 1
+  fi
+done
+if [ "$(grep -A3 'envFrom:' <<<"$with" | tr -d ' \n')" != "envFrom:-secretRef:name:s3ports:" ]; then
+  echo "the chart does not add settingsFrom" >&2
+  exit 1
+fi
+# A port for clients takes a bounded number of connections, and clients must not end a pod.
+if grep -A1 -E '(liveness|startup)Probe:' "$manifest" | grep -q 'port: \(http\|grpc\)'; then
+  echo "a probe that ends pods waits for a port that clients can fill" >&2
+  exit 1
+fi
 
 if command -v promtool >/dev/null; then
   promtool check rules deploy/prometheus/alerts.yml >/dev/null
