@@ -168,7 +168,7 @@ func (g *Group) openParts() {
 		Machine: g.machine, Raft: g.raft, Term: g.term, Writable: func() error { return g.leader.Writable() },
 		Fatal: g.o.Fatal, Logger: g.logger, Metrics: g.metrics, EntryCommits: g.o.EntryCommits,
 	})
-	g.index = proposer.NewReadIndex(proposer.ReadIndexOptions{Node: g.o.NodeID, Logs: g.stores.Logs, Voters: g.o.Peers}, g.proposer)
+	g.index = proposer.NewReadIndex(proposer.ReadIndexOptions{Node: g.o.NodeID, Logs: g.stores.Logs, Voters: g.o.Peers, Round: g.o.Timing.Round}, g.proposer)
 	g.compactor = &compactor{
 		keep: g.o.Compaction, raft: g.raft, machine: g.machine, stores: g.stores, followers: g.followers, settings: &g.settings, logger: g.logger,
 	}

@@ -94,6 +94,8 @@ type Timing struct {
 	Election  time.Duration // a candidate gives up after this time
 	Lease     time.Duration // a leader without a quorum steps down after this time; at most Heartbeat
 
+	Round time.Duration // a linearizable read goes through the log if the voters have not answered after this time; 0 means proposer.RoundDefault
+
 	Failover membership.FailoverTiming // of elections that do not wait for Raft's timeout
 }
 
@@ -103,7 +105,7 @@ type Timing struct {
 // lasts 750 ms, and a voter waits as long (Silence and Answer) before it replaces the leader.
 func DefaultTiming() Timing {
 	return Timing{
-		Heartbeat: time.Second, Election: time.Second, Lease: 750 * time.Millisecond,
+		Heartbeat: time.Second, Election: time.Second, Lease: 750 * time.Millisecond, Round: proposer.RoundDefault,
 		Failover: membership.FailoverTiming{
 			Silence: 450 * time.Millisecond, Answer: 300 * time.Millisecond,
 			Probe: 200 * time.Millisecond, Agree: time.Second, Stand: 150 * time.Millisecond,

@@ -160,6 +160,30 @@ func TestReadsGoThroughTheLogWhereTheVotersDoNotConfirm(t *testing.T) {
 	}
 }
 
+// With the timing wan the nearest voter may be 300 ms away.
+func TestARoundWaitsForVotersThatAreFarAway(t *testing.T) {
+	for round, confirmed := range map[time.Duration]bool{0: false, time.Second: true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := trio(t, func(o *cluster.Options) {
+				o.Timing = cluster.DefaultTiming()
+				o.Timing.Round = round
+				o.Peers = asked{o.Peers, func(node string, term uint64, err error, done func(string, uint64, error)) {
+					time.AfterFunc(300*time.Millisecond, func() { done(node, term, err) })
+				}}
+			})
+			leader := l.leader()
+			before := leader.group.Stats()
+			if _, err := leader.read("x"); err != nil {
+				t.Fatal(err)
+			}
+			after := leader.group.Stats()
+			if got := after.Rounds > before.Rounds; got != confirmed || (after.Entries > before.Entries) == confirmed {
+				t.Errorf("with a round of %v: %d rounds, %d entries", round, after.Rounds-before.Rounds, after.Entries-before.Entries)
+			}
+		})
+	}
+}
+
 func TestASilentVoterIsNotWaitedForEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := answering(t, func(node string, term uint64, err error, done func(string, uint64, error)) {

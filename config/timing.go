@@ -21,6 +21,9 @@ type Timing struct {
 	// it has Answer to answer, and the voters Agree to agree. Each request and connection has Probe.
 	// A voter waits Stand for each one that is to stand before it.
 	Silence, Answer, Probe, Agree, Stand time.Duration
+	// Round is how long a leader waits for the voters to confirm it before linearizable reads go
+	// through the log, where they wait for a write of the disk as well.
+	Round time.Duration
 	// Deposed is how long a leader that was replaced, or the owner of an instance, may go on to
 	// answer what it was asked before.
 	Deposed time.Duration
@@ -40,13 +43,13 @@ var timings = map[string]Timing{
 	TimingLAN: {
 		Heartbeat: time.Second, Election: time.Second, LeaderLease: 750 * time.Millisecond,
 		Silence: 450 * time.Millisecond, Answer: 300 * time.Millisecond, Probe: 200 * time.Millisecond, Agree: time.Second, Stand: 150 * time.Millisecond,
-		Deposed: 200 * time.Millisecond, Connect: time.Second,
+		Round: 250 * time.Millisecond, Deposed: 200 * time.Millisecond, Connect: time.Second,
 		Lease: 1500 * time.Millisecond, LeaseMin: 500 * time.Millisecond,
 	},
 	TimingWAN: {
 		Heartbeat: 5 * time.Second, Election: 5 * time.Second, LeaderLease: 3 * time.Second,
 		Silence: 1600 * time.Millisecond, Answer: 1400 * time.Millisecond, Probe: 1500 * time.Millisecond, Agree: 6 * time.Second, Stand: 2 * time.Second,
-		Deposed: time.Second, Connect: 4 * time.Second,
+		Round: time.Second, Deposed: time.Second, Connect: 4 * time.Second,
 		Lease: 10 * time.Second, LeaseMin: time.Second,
 		GossipWAN: true,
 	},

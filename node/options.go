@@ -66,7 +66,7 @@ func timing(c config.Config) cluster.Timing {
 	}
 	t := config.TimingOf(c.Cluster.Timing)
 	return cluster.Timing{
-		Heartbeat: t.Heartbeat, Election: t.Election, Lease: t.LeaderLease,
+		Heartbeat: t.Heartbeat, Election: t.Election, Lease: t.LeaderLease, Round: t.Round,
 		Failover: membership.FailoverTiming{Silence: t.Silence, Answer: t.Answer, Probe: t.Probe, Agree: t.Agree, Stand: t.Stand},
 	}
 }

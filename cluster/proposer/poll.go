@@ -57,7 +57,7 @@ func (x *ReadIndex) confirmed(ctx context.Context, term uint64) bool {
 			}
 			p.overdue = true
 			p.ask(len(p.others))
-			patience.Reset(roundMax - askOthersAfter)
+			patience.Reset(x.Round - askOthersAfter)
 		case <-ctx.Done():
 			return false
 		}

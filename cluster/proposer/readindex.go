@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// roundMax bounds the wait for the voters' answers. Reads of a round that
-	// fails go through the log.
-	roundMax = 250 * time.Millisecond
+	// RoundDefault is the default of ReadIndexOptions.Round.
+	RoundDefault = 250 * time.Millisecond
 	// askOthersAfter is how long a round waits for the voters that it asks first. Then it
 	// asks the others too.
 	askOthersAfter = 2 * time.Millisecond
@@ -37,6 +36,9 @@ type ReadIndexOptions struct {
 	Node   string
 	Logs   raft.LogStore
 	Voters Voters // nil on a node that is alone
+	// Round bounds the wait for the voters' answers; 0 means RoundDefault. Reads of a round that
+	// fails go through the log, and so do those of the next second.
+	Round time.Duration
 }
 
 // ReadIndex implements the read index of Ongaro's dissertation (§6.4) with rounds
@@ -71,6 +73,9 @@ type ReadIndex struct {
 
 // NewReadIndex returns a ReadIndex that falls back to p.
 func NewReadIndex(o ReadIndexOptions, p *Proposer) *ReadIndex {
+	if o.Round == 0 {
+		o.Round = RoundDefault
+	}
 	return &ReadIndex{ReadIndexOptions: o, p: p, wake: make(chan struct{}, 1)}
 }
 
