@@ -56,13 +56,17 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
-	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name), lease: assign.NewLease()}
+	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name, o.times.slow), lease: assign.NewLease()}
 	if h.transport, err = transport.ListenHost(transport.HostOptions{
 		Name: o.Name, Key: o.key, Network: o.Network, Listen: o.Listen, Advertise: o.Advertise, Logger: o.Logger.Named("transport"),
 	}); err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
 	h.pool = peer.NewPool(h.transport.Dial)
+	h.pool.Connect = o.times.connect
+	if o.times.deposed > 0 {
+		h.pool.Deposed = o.times.deposed
+	}
 	if err = h.findCluster(ctx); err == nil {
 		err = h.build()
 	}
@@ -94,7 +98,7 @@ func (h *Host) findCluster(ctx context.Context) error {
 }
 
 func (h *Host) findAt(ctx context.Context, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.o.times.ask)
 	defer cancel()
 	status, err := h.pool.Status(ctx, addr)
 	switch {
@@ -172,6 +176,9 @@ func (h *Host) build() error {
 		return err
 	}
 	h.router = router.NewInstances(h.o.Name, h.instances, h.table, h.pool)
+	if h.o.times.deposed > 0 {
+		h.router.Moved = h.o.times.deposed
+	}
 	h.server = rpc.NewServer(append(peer.ServerOptions(nil), grpc.MessageLimits()...)...)
 	grpc.RegisterPeerInstances(h.server, h.instances, h.router.Relayed())
 	peer.RegisterHandlers(h.server, h.instances)

@@ -37,26 +37,49 @@ type Options struct {
 	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
 	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows. A token needs read, write and run in the scopes of its instances
 
-	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 1.5 s. Use more, such as 10 s, in a cluster with the timing wan
+	WAN      bool          // the cluster has the timing wan, for round trips of up to 300 ms: the host waits longer for answers
+	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 1.5 s, or 10 s with WAN
 	Zone     string        // shown to operators
 	Weight   int           // its share of the partitions relative to other members; 0 means 100
 	Logger   hclog.Logger  // nil logs nothing
 
-	key keys.HostKey
+	key   keys.HostKey
+	times times
 }
 
 const (
 	listenDefault = "127.0.0.1:0"
-	leaseDefault  = 1500 * time.Millisecond
 	weightDefault = 100
 )
+
+// times are the times of a host that depend on how far the nodes are.
+type times struct {
+	lease   time.Duration // the default of LeaseTTL
+	connect time.Duration // bounds one attempt to connect, which takes some round trips
+	ask     time.Duration // of one request to the leader, which commits it
+	slow    time.Duration // how long a node may take to send the table at a requested index before the host uses another node
+	deposed time.Duration // how long a node or an owner that was replaced may go on to answer; 0 means the defaults
+	silence time.Duration // the default of Client.Silence; 0 means that of the client
+}
+
+// timesOf returns the times for a timing of the cluster. Those for wan suit round trips of 300 ms.
+func timesOf(wan bool) times {
+	if wan {
+		return times{lease: 10 * time.Second, connect: 4 * time.Second, ask: 4 * time.Second, slow: 4 * time.Second, deposed: time.Second, silence: 2 * time.Second}
+	}
+	return times{lease: 1500 * time.Millisecond, connect: time.Second, ask: time.Second, slow: time.Second}
+}
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Listen == "" {
 		o.Listen = listenDefault
 	}
+	o.times = timesOf(o.WAN)
 	if o.LeaseTTL == 0 {
-		o.LeaseTTL = leaseDefault
+		o.LeaseTTL = o.times.lease
+	}
+	if o.Client.Silence == 0 {
+		o.Client.Silence = o.times.silence
 	}
 	if o.Weight == 0 {
 		o.Weight = weightDefault

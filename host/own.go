@@ -7,22 +7,17 @@ import (
 	"dormouse/cluster/assign"
 )
 
-const (
-	// askTimeout is the timeout of one request to the leader.
-	askTimeout = time.Second
-	// hedgeDelay is how long a node may take to answer before another one is asked
-	// too.
-	hedgeDelay = askTimeout / 4
-)
+// hedgePart is the part of the time of a request after which another node is asked too.
+const hedgePart = 4
 
 // own sends a request to the leader. While the node that leads as far as the host
 // knows does not answer, it asks the other ones too: one that fell silent never
 // answers, and they know the next leader. The first definite answer counts.
 func (h *Host) own(ctx context.Context, r assign.Request) assign.Response {
 	r.Node, r.Incarnation, r.Process = h.o.Name, h.transport.Incarnation(), h.transport.Process()
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.o.times.ask)
 	defer cancel()
-	hedge := time.NewTicker(hedgeDelay)
+	hedge := time.NewTicker(h.o.times.ask / hedgePart)
 	defer hedge.Stop()
 	q := &question{host: h, request: r, answers: make(chan ownAnswer), asking: map[string]bool{}, asked: map[string]bool{}}
 	for q.next = h.table.nodes(h.o.Join); ; {

@@ -32,7 +32,7 @@ func (u unfenced) Commit(ctx context.Context, c agent.Commit) (agent.Result, err
 // lease is valid for an hour.
 func owner(t *testing.T, n *nodetest.Node) *Host {
 	t.Helper()
-	h := &Host{o: Options{Name: "h", Logger: hclog.NewNullLogger()}, table: newTable("h"), lease: assign.NewLease()}
+	h := &Host{o: Options{Name: "h", Logger: hclog.NewNullLogger(), times: timesOf(false)}, table: newTable("h", time.Second), lease: assign.NewLease()}
 	var err error
 	if h.transport, err = transport.ListenHost(transport.HostOptions{
 		Name: "h", Key: clustertest.Keys.Current().Host(), Network: clustertest.NewNetwork().Host("h"), Listen: "h:peer", Logger: h.o.Logger,

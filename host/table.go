@@ -13,13 +13,8 @@ import (
 	"dormouse/internal/pause"
 )
 
-const (
-	// slowTimeout is how long a node may take to send the table at a requested
-	// index before the host uses another node.
-	slowTimeout = time.Second
-	// streamRetry is the delay before the host uses another node.
-	streamRetry = 50 * time.Millisecond
-)
+// streamRetry is the delay before the host uses another node.
+const streamRetry = 50 * time.Millisecond
 
 // table is the owners of all partitions at an index, as nodes stream them. The
 // index never decreases. Methods may be called concurrently.
@@ -36,12 +31,13 @@ type table struct {
 	ownedNow   []layout.Partition  // the partitions that this host owns in the run ownedLife; nil if it must be computed
 	ownedLife  string
 	name       string        // of this host; never changes
+	slow       time.Duration // see times; never changes
 	changed    chan struct{} // closed and replaced when a partition or a lease changes
 	progress   chan struct{} // closed and replaced when index or wanted grows
 }
 
-func newTable(name string) *table {
-	t := &table{name: name, changed: make(chan struct{}), progress: make(chan struct{})}
+func newTable(name string, slow time.Duration) *table {
+	t := &table{name: name, slow: slow, changed: make(chan struct{}), progress: make(chan struct{})}
 	for n := range t.partitions {
 		t.partitions[n] = layout.Partition{ID: n, State: layout.PartitionFree}
 	}
@@ -231,7 +227,7 @@ func (h *Host) followTable(ctx context.Context) error {
 func (h *Host) followTableAt(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	timeout := time.AfterFunc(slowTimeout, cancel)
+	timeout := time.AfterFunc(h.table.slow, cancel)
 	stream, err := h.pool.Table(ctx, addr)
 	if !timeout.Stop() || err != nil {
 		return err
@@ -255,7 +251,7 @@ func (h *Host) followTableAt(ctx context.Context, addr string) error {
 
 // ask requests the wanted indexes on the stream of the node at addr, first the
 // table's own. It returns when the stream breaks, when a request makes no progress
-// for slowTimeout, or when another node leads in place of that one, which may have
+// for the slow time, or when another node leads in place of that one, which may have
 // fallen silent.
 func (t *table) ask(ctx context.Context, stream *peer.TableStream, addr string) {
 	have, _, _ := t.want(0)
@@ -277,7 +273,7 @@ func (t *table) ask(ctx context.Context, stream *peer.TableStream, addr string) 
 			}
 			asked = wanted
 		}
-		slow := time.NewTimer(slowTimeout - time.Since(since))
+		slow := time.NewTimer(t.slow - time.Since(since))
 		if have >= asked {
 			slow.Stop()
 		}

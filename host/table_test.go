@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -12,7 +13,7 @@ import (
 
 // The cached list of owned partitions follows each change of the table.
 func TestOwnedPartitionsFollowTheTable(t *testing.T) {
-	table := newTable("h")
+	table := newTable("h", time.Second)
 	owned := func(n int, owner, life string) layout.Partition {
 		return layout.Partition{ID: n, Owner: owner, Incarnation: life, Epoch: 1, State: layout.PartitionOwned}
 	}
@@ -56,7 +57,7 @@ func (a answered) Read(context.Context, agent.Reads) (agent.Answers, error) {
 // A caller that looks at the owners after a read sees all that came before it. A stale read waits for nothing.
 func TestAReadReturnsOnceTheTableIsAsNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := newTable("h")
+		table := newTable("h", time.Second)
 		s := service{answered{index: 7}, table}
 		table.update(assign.TableUpdate{Index: 6})
 		if _, err := s.Read(t.Context(), agent.Reads{Stale: true}); err != nil {

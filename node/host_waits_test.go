@@ -12,8 +12,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent/layout"
+	"dormouse/client"
 	"dormouse/config"
 	"dormouse/host"
+	"dormouse/instance"
 )
 
 // logRecorder records what hosts log. Its methods may be called concurrently.
@@ -74,6 +76,50 @@ func TestANodeIsReachedWhereItListensSim(t *testing.T) {
 		w.startWith("n1", c)
 		w.halves(w.startHost("h1", recordingHandlers("tally", 1)), w.startHost("h2", recordingHandlers("score", 1)))
 	})
+}
+
+// With round trips of 450 ms, which is more than wan is for, a host connects, and keeps its lease and its partitions. A
+// host for near nodes does not get so far: it gives each attempt to connect a second.
+func TestAHostWithWANReachesNodesThatAreFarAwaySim(t *testing.T) {
+	t.Parallel()
+	for wan, joins := range map[bool]bool{true: true, false: false} {
+		synctest.Test(t, func(t *testing.T) {
+			w, _ := singleNodeCluster(t)
+			w.timing, w.lease = config.TimingWAN, config.DefaultFor(config.TimingWAN).Placement.Lease
+			w.start("n1")
+			w.settle(1)
+			w.links.Delay("h1", "n1", 225*time.Millisecond)
+			w.links.Delay("n1", "h1", 225*time.Millisecond)
+			links := w.links.Host("h1")
+			open, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			h, err := host.Open(open, host.Options{
+				Name: "h1", Join: []string{"n1:raft"}, Key: testHostKey, Listen: "h1:peer", Network: links, Logger: w.hostLog, WAN: wan,
+				Instance: instance.Options{Handlers: recordingHandlers("tally", 1)},
+				Client:   client.Options{Token: w.hostToken, Insecure: true, Dialer: links.Dial},
+			})
+			if (err == nil) != joins {
+				t.Errorf("with WAN %t: open: %v", wan, err)
+			}
+			if err != nil {
+				return
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- h.Run(ctx) }()
+			w.await("the host to own partitions", func() bool { return len(h.Owned()) > 1800 })
+			for range 60 {
+				time.Sleep(time.Second)
+				if owned := len(h.Owned()); owned < 1800 {
+					t.Errorf("it owns %d partitions", owned)
+				}
+			}
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // A host that learns no client address from nodes reports that, instead of trying a wrong address.
