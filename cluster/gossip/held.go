@@ -16,7 +16,7 @@ import (
 type held struct {
 	memberlist.Transport
 	open    chan struct{}
-	dials   context.Context // of all dials, and of the streams that they open
+	dials   context.Context //nolint:containedctx // of all dials, and of the streams that they open
 	endDial context.CancelFunc
 }
 
