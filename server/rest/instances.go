@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 
 	"dormouse/agent"
@@ -28,7 +30,7 @@ func routeInstances(f *web.API) {
 	}, hibernateInstance)
 	web.Register(f, web.Route{
 		Method: http.MethodPost, Path: one + "/attach", ID: "attach-instance", Tag: tag, Summary: "Keep an instance awake while attached; starts it",
-		Effect: web.Scoped, Answers: document.Attached{},
+		Effect: web.Scoped, Once: true, Again: "renews the same attachment", Answers: document.Attached{},
 	}, attachInstance)
 	web.Register(f, web.Route{
 		Method: http.MethodPost, Path: one + "/detach", ID: "detach-instance", Tag: tag, Summary: "End an attachment",
@@ -133,6 +135,9 @@ func acted(c *web.Request, err error) error {
 	return c.Answer(web.Reply{})
 }
 
+// attachInstance attaches to an instance. An attachment without an id is named after the
+// Idempotency-Key, so that a call that is repeated with the key makes no second one. The name is a
+// hash, because a key may hold characters that an id may not.
 func attachInstance(c *web.Request, body *document.AttachBody) error {
 	host, ref, err := onInstance(c)
 	if err != nil {
@@ -143,6 +148,10 @@ func attachInstance(c *web.Request, body *document.AttachBody) error {
 		return err
 	}
 	attach := agent.Attach{Attachment: body.Attachment, TTL: ttl}
+	if c.IdemKey != "" {
+		key := sha256.Sum256([]byte(c.IdemKey))
+		attach.Name(hex.EncodeToString(key[:]))
+	}
 	if err := attach.Validate(); err != nil {
 		return err
 	}

@@ -115,6 +115,35 @@ func TestAttachmentsAreMadeAndEnded(t *testing.T) {
 	}
 }
 
+// A caller that repeats an attach without an id, because it did not get the answer, has one
+// attachment. The keys of other calls, and a name in the body, are other attachments.
+func TestAnAttachIsOneUnderItsIdempotencyKey(t *testing.T) {
+	k, h := instances(t)
+	attached := func(body string, headers ...string) string {
+		k.call("POST", one+"/attach", body, headers...).ok(200)
+		return h.attach.Attachment
+	}
+	first := attached(`{}`, "Idempotency-Key: once")
+	if err := agent.ValidID("attachment", first); err != nil {
+		t.Errorf("the attachment has no valid name: %v", err)
+	}
+	if again := attached(`{"ttl_ms":5000}`, "Idempotency-Key: once"); again != first {
+		t.Errorf("the repeated call attached %q, the first one %q", again, first)
+	}
+	if other := attached(``, "Idempotency-Key: other"); other == first || other == "" {
+		t.Errorf("another key attached %q, the first one %q", other, first)
+	}
+	if hidden := attached(``, "Idempotency-Key: \u202e"); agent.ValidID("attachment", hidden) != nil {
+		t.Errorf("a key with a character that ids may not hold attached %q", hidden)
+	}
+	if named := attached(`{"attachment":"u1"}`, "Idempotency-Key: once"); named != "u1" {
+		t.Errorf("attached %q, not the name in the body", named)
+	}
+	if free := attached(``); free != "" {
+		t.Errorf("without a key the owner was asked for %q", free)
+	}
+}
+
 func TestASignalIsOneUnderItsIdempotencyKey(t *testing.T) {
 	k, h := instances(t)
 	got := k.call("POST", one+"/signals", `{"type":"add","data":{"by":1}}`, "Idempotency-Key: once")

@@ -104,7 +104,7 @@ defmodule Dormouse.ClientTest do
       {client, got} = scripted([:lost])
 
       assert {:error, %Unknown{idempotency_key: nil}} =
-               Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/attach", params: [manager: "m", key: "k"], body: %{})
+               Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/touch", params: [manager: "m", key: "k"], body: %{})
 
       assert length(got.()) == 1
     end

@@ -13,8 +13,8 @@ defmodule Dormouse.RefusalsTest do
 
     for status <- [500, 503] do
       {client, _got} = scripted([{status, "text/html", [], "<html>"}])
-      attach = [params: [manager: "m", key: "k"], body: %{}]
-      assert {:error, %Unknown{}} = Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/attach", attach)
+      touch = [params: [manager: "m", key: "k"], body: %{}]
+      assert {:error, %Unknown{}} = Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/touch", touch)
     end
 
     {client, _got} = scripted([{404, "text/html", [], "<html>"}])

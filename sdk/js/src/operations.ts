@@ -32,6 +32,7 @@ export const idempotent: ReadonlySet<string> = new Set([
   'POST /v1/conversations/{id}/messages',
   'POST /v1/conversations/{id}/pending',
   'POST /v1/files/{path}/move',
+  'POST /v1/managers/{manager}/instances/{key}/attach',
   'POST /v1/managers/{manager}/instances/{key}/signals',
   'POST /v1/memory/{agent}',
   'POST /v1/pods/{manager}/{key}/fork',
@@ -70,6 +71,7 @@ export const idempotent: ReadonlySet<string> = new Set([
 /** The idempotent calls on instances and pods. A refusal is about one attempt: it comes before a node looks for the answer to an earlier one. */
 export const onInstances: ReadonlySet<string> = new Set([
   'PATCH /v1/managers/{manager}/instances/{key}/cron',
+  'POST /v1/managers/{manager}/instances/{key}/attach',
   'POST /v1/managers/{manager}/instances/{key}/signals',
   'POST /v1/pods/{manager}/{key}/fork',
   'POST /v1/pods/{manager}/{key}/mutate',

@@ -1180,7 +1180,7 @@ export interface paths {
         put?: never;
         /**
          * Keep an instance awake while attached; starts it
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description A retry with the same `Idempotency-Key` renews the same attachment. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
          */
         post: operations["attach-instance"];
         delete?: never;
@@ -13849,6 +13849,8 @@ export interface operations {
                 "Dormouse-Scope"?: string;
                 /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
                 "Dormouse-Timeout-Ms"?: number;
+                /** @description A retry renews the same attachment */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description 1 to 512 bytes of UTF-8, percent-encoded */

@@ -62,7 +62,7 @@ test('a refusal of the state machine is final', async () => {
 
 test('a call without an idempotency key is not sent again after a lost answer', async () => {
   const { client, got } = scripted([lost])
-  const outcome = await settle(client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} }))
+  const outcome = await settle(client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/touch', params: { manager: 'm', key: 'k' }, body: {} }))
   assert.equal(outcome.outcome, 'unknown')
   assert.equal(got.length, 1)
 })

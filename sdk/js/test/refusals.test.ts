@@ -12,8 +12,8 @@ test('a proxy does not say that an earlier attempt was not applied', async () =>
     const { client } = scripted([lost, proxy(status)])
     assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown', String(status))
   }
-  const attach = { method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} } as const
-  for (const status of [500, 503]) assert.equal((await settle(scripted([proxy(status)]).client.call(attach))).outcome, 'unknown', String(status))
+  const touch = { method: 'POST', path: '/v1/managers/{manager}/instances/{key}/touch', params: { manager: 'm', key: 'k' }, body: {} } as const
+  for (const status of [500, 503]) assert.equal((await settle(scripted([proxy(status)]).client.call(touch))).outcome, 'unknown', String(status))
   assert.equal((await settle(scripted([proxy(404)]).client.checkpoints.put('k', { state: {} }))).outcome, 'refused')
 })
 

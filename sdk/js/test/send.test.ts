@@ -113,7 +113,7 @@ for (const [name, options] of [['the HTTP client of Node', {}], ['fetch', { fetc
     const client = new Client({ endpoints: [await refusing(), up.transport.endpoint], timeoutMs: 2000, ...options })
     for (let n = 0; n < 4; n++) {
       client.transport.leave(up.transport.endpoint) // the first one is refused each time
-      await client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} })
+      await client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/touch', params: { manager: 'm', key: 'k' }, body: {} })
     }
     assert.equal(calls, 4)
   })

@@ -33,6 +33,7 @@ IDEMPOTENT: frozenset[str] = frozenset(
         "POST /v1/conversations/{id}/messages",
         "POST /v1/conversations/{id}/pending",
         "POST /v1/files/{path}/move",
+        "POST /v1/managers/{manager}/instances/{key}/attach",
         "POST /v1/managers/{manager}/instances/{key}/signals",
         "POST /v1/memory/{agent}",
         "POST /v1/pods/{manager}/{key}/fork",
@@ -73,6 +74,7 @@ IDEMPOTENT: frozenset[str] = frozenset(
 ON_INSTANCES: frozenset[str] = frozenset(
     {
         "PATCH /v1/managers/{manager}/instances/{key}/cron",
+        "POST /v1/managers/{manager}/instances/{key}/attach",
         "POST /v1/managers/{manager}/instances/{key}/signals",
         "POST /v1/pods/{manager}/{key}/fork",
         "POST /v1/pods/{manager}/{key}/mutate",

@@ -73,7 +73,7 @@ class Outcomes(unittest.TestCase):
     def test_a_call_without_a_key_is_not_sent_again_after_a_lost_answer(self):
         client, got = scripted(lost)
         with self.assertRaises(UnknownError):
-            client.call("POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
+            client.call("POST", "/v1/managers/{manager}/instances/{key}/touch", params={"manager": "m", "key": "k"}, body={})
         self.assertEqual(len(got), 1)
 
     def test_a_token_without_a_hash_is_created_without_a_key_and_once(self) -> None:
@@ -142,7 +142,7 @@ class Outcomes(unittest.TestCase):
             self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown, status)
         for status in (500, 503):
             client, _ = scripted(lambda got, status=status: Response(status, {}, b"<html>"))
-            outcome = settle(client.call, "POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
+            outcome = settle(client.call, "POST", "/v1/managers/{manager}/instances/{key}/touch", params={"manager": "m", "key": "k"}, body={})
             self.assertIsInstance(outcome, Unknown, status)
         client, _ = scripted(lambda got: Response(404, {}, b"<html>"))
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Refused)

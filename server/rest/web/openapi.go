@@ -268,7 +268,11 @@ func (rt *Route) parameters() []*huma.Param {
 		if limited, ok := headerSchemas[name]; ok {
 			schema = limited
 		}
-		all = append(all, &huma.Param{Name: name, In: "header", Schema: schema, Description: headerDocs[name]})
+		doc := headerDocs[name]
+		if name == headerIdempotency && rt.Again != "" {
+			doc = "A retry " + rt.Again
+		}
+		all = append(all, &huma.Param{Name: name, In: "header", Schema: schema, Description: doc})
 	}
 	return all
 }

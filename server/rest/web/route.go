@@ -33,6 +33,7 @@ type Route struct {
 	Effect       Effect
 	Query        []string // names from queryParams, besides those of the effect
 	Once         bool     // takes an Idempotency-Key, like all writes
+	Again        string   // of a retry with that key: what it does; "" means that it gets the first answer
 	Condition    string   // the field that If-Match sets: if_revision or expected_rev; "" if the call takes none
 	Existing     bool     // it changes only what exists, unless ?upsert says otherwise: so it takes If-Match: *
 	BodyNeeded   bool

@@ -33,6 +33,7 @@ defmodule Dormouse.Operations do
                 "POST /v1/conversations/{id}/messages",
                 "POST /v1/conversations/{id}/pending",
                 "POST /v1/files/{path}/move",
+                "POST /v1/managers/{manager}/instances/{key}/attach",
                 "POST /v1/managers/{manager}/instances/{key}/signals",
                 "POST /v1/memory/{agent}",
                 "POST /v1/pods/{manager}/{key}/fork",
@@ -70,6 +71,7 @@ defmodule Dormouse.Operations do
 
   @on_instances MapSet.new([
                   "PATCH /v1/managers/{manager}/instances/{key}/cron",
+                  "POST /v1/managers/{manager}/instances/{key}/attach",
                   "POST /v1/managers/{manager}/instances/{key}/signals",
                   "POST /v1/pods/{manager}/{key}/fork",
                   "POST /v1/pods/{manager}/{key}/mutate"
