@@ -204,6 +204,26 @@ func (s Slot) Finish(id string) (Slot, Report, error) {
 	return s, report, nil
 }
 
+// Abort returns the slot after its running mutation was ended before its last
+// wave, because the pod is stopped. done is the result of stopping all nodes that
+// the mutation removed. Each node that the mutation has not started is a failure.
+func (s Slot) Abort(done Outcome) (Slot, error) {
+	before := s.Mutation.Outcome.merge(Outcome{})
+	ended := Outcome{Started: before.Started, Stopped: done.Stopped, Failures: before.Failures}
+	for _, node := range done.Stopped { // also those that an earlier wave could not stop
+		delete(ended.Failures, node)
+	}
+	for _, node := range s.Mutation.Start {
+		if !slices.Contains(before.Started, node) {
+			ended.Failures[node] = Failure{Stage: StageStart, Code: agent.CodeConflict, Detail: "the pod was stopped before the mutation started this node"}
+		}
+	}
+	maps.Copy(ended.Failures, done.Failures)
+	s.Mutation.Outcome = &ended
+	s, _, err := s.Finish(s.Mutation.ID)
+	return s, err
+}
+
 // Outcome is the result of one or more waves.
 type Outcome struct {
 	Started  []string           `json:"started,omitempty"`

@@ -51,7 +51,7 @@ func (pt *podTurn) stopAll(ctx context.Context) error {
 }
 
 // abortMutation ends the running mutation of a pod that is torn down. It stops
-// the nodes that the mutation has yet to stop.
+// the nodes that the mutation has yet to stop. result is empty before.
 func (pt *podTurn) abortMutation(ctx context.Context, m pod.Mutation, result *pod.Rested) error {
 	for _, nodes := range m.Stop {
 		if err := pt.stopWave(ctx, nodes, m.Removed, result); err != nil {
@@ -60,7 +60,7 @@ func (pt *podTurn) abortMutation(ctx context.Context, m pod.Mutation, result *po
 	}
 	pt.turn.Commit(&agent.DeleteTimer{Manager: pt.pod.Manager, Key: pt.pod.Key, ID: timerID(m.Step)})
 	var err error
-	pt.slot, _, err = pt.slot.Finish(m.ID)
+	pt.slot, err = pt.slot.Abort(pod.Outcome{Stopped: result.Stopped, Failures: result.Failures})
 	return err
 }
 

@@ -24,6 +24,28 @@ var wholes = []claim{
 		}
 	}},
 
+	{"a mutation of a nested pod that its pod's hibernation ends has failed at the nodes that it did not start", func(k *kit) {
+		k.get(team("a"), `{"name":"t","nodes":{"squad":{"kind":"pod","manager":"squads","activation":"eager"}}}`)
+		squad := k.node(team("a"), "squad")
+		k.begin(squad, `[{"remove_node":{"name":"scout"}},{"add_node":{"name":"kim","node":{"manager":"agents","activation":"eager"}}}]`)
+		if _, err := k.pods.Hibernate(k.Context(), team("a")); err != nil {
+			k.Fatal(err)
+		}
+		m := k.look(squad).Slot.Mutation
+		k.equal("status, stopped, started", []any{m.Status, m.Report.Stopped, m.Report.Started}, "[failed [scout] []]")
+		k.equal("failures", len(m.Report.Failures), 1)
+		k.equal("stage and code of kim", []any{m.Report.Failures["kim"].Stage, m.Report.Failures["kim"].Code}, []any{pod.StageStart, agent.CodeConflict})
+		k.idle(squad)
+
+		k.get(team("a"), "")
+		k.begin(squad, `[{"remove_node":{"name":"cook"}}]`)
+		if _, err := k.pods.Hibernate(k.Context(), team("a")); err != nil {
+			k.Fatal(err)
+		}
+		m = k.look(squad).Slot.Mutation
+		k.equal("status and stopped, with nothing left to start", []any{m.Status, m.Report.Stopped}, "[completed [cook]]")
+	}},
+
 	{"nodes with affinity are in their pod's partition, nested ones too", func(k *kit) {
 		k.commitIn(agent.DefaultScope, &agent.PutManager{Manager: agent.Manager{
 			Name: "near", Handler: agent.Handler{Kind: agent.HandlerGo, Name: pod.HandlerName},
