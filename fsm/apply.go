@@ -145,6 +145,10 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 	if b.Deletions != m.deletions {
 		m.deletionChanges.Add(1)
 	}
+	forgotten, err := forgottenIn(writes)
+	if err != nil {
+		return err
+	}
 	b.Progress.Chain = m.chainNext
 	b.Progress.Write(writes)
 	if err := m.gen.engine.Commit(writes); err != nil {
@@ -172,6 +176,7 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 	}
 	m.showPlaced(b.placed, b.Opening, b.moved)
 	m.mu.Unlock()
+	forget(m.recalls, forgotten)
 	m.imports.Store(&b.imports)
 	m.gen.warm.End()
 	m.waiters.Wake(b.Progress.Index)

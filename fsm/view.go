@@ -27,7 +27,7 @@ type View struct {
 	view     *storage.View
 	progress txn.Progress
 	epoch    uint64 // of gen's read cache before the view was made
-	recalls  *recall.Cache
+	recalls  recall.Reader
 	imports  imports // under way when the view was made
 	err      error   // why the view could not be made
 
@@ -37,7 +37,7 @@ type View struct {
 // View returns the current state.
 func (m *Machine) View() *View {
 	m.mu.RLock()
-	g, recalls, done := m.gen, m.recalls, m.progress
+	g, recalls, done := m.gen, m.recalls.Reader(), m.progress
 	epoch := g.warm.Epoch()
 	before := m.imports.Load()
 	deletions, deletionsAt := m.deletions, m.deletionsAt

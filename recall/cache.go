@@ -54,6 +54,7 @@ type Cache struct {
 	mu      sync.Mutex
 	indexes *simplelru.LRU[string, *cachedIndex] // guarded by mu
 	bytes   int                                  // guarded by mu
+	drops   uint64                               // number of drops; guarded by mu
 }
 
 // cachedIndex is an index and its state.
@@ -83,11 +84,46 @@ func (c *Cache) Bytes() int {
 	return c.bytes
 }
 
+// Reader searches the indexes of a Cache for a view of the log.
+type Reader struct {
+	cache *Cache
+	drops uint64 // of the cache, before the view was made
+}
+
+// Reader returns a Reader. Call it before the view is made.
+func (c *Cache) Reader() Reader {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Reader{c, c.drops}
+}
+
+// Drop drops the index of an agent that has no memories any more. Call it once new views are
+// without those memories: a Reader of an older view then keeps no index of them.
+func (c *Cache) Drop(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drops++
+	c.indexes.Remove(key)
+}
+
+// DropRange is Drop for all agents with lower <= key < upper.
+func (c *Cache) DropRange(lower, upper string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drops++
+	for _, key := range c.indexes.Keys() {
+		if lower <= key && key < upper {
+			c.indexes.Remove(key)
+		}
+	}
+}
+
 // Search calls search with the index of the source's memories. key identifies
 // the agent. It returns ErrTooOld if another reader has brought the index past
 // the source. search must not keep the index.
-func (c *Cache) Search(key string, source Source, search func(*Index)) error {
-	k := c.index(key)
+func (r Reader) Search(key string, source Source, search func(*Index)) error {
+	c := r.cache
+	k := c.index(key, r.drops)
 	want := source.State()
 	k.mu.RLock()
 	if k.state == want {
@@ -118,15 +154,18 @@ func Build(source Source) (*Index, error) {
 	return k.index, err
 }
 
-// index returns the index of a key, which is empty at first.
-func (c *Cache) index(key string) *cachedIndex {
+// index returns the index of a key, which is empty at first. The cache does not keep a new one if
+// indexes were dropped since the cache had that number of drops: it may have to be dropped too.
+func (c *Cache) index(key string, drops uint64) *cachedIndex {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k, ok := c.indexes.Get(key); ok {
 		return k
 	}
 	k := &cachedIndex{index: NewIndex()}
-	c.indexes.Add(key, k)
+	if c.drops == drops {
+		c.indexes.Add(key, k)
+	}
 	return k
 }
 

@@ -69,7 +69,7 @@ func (s *source) Deleted(since uint64, visit func(string, uint64)) (bool, error)
 func find(t *testing.T, c *recall.Cache, key string, s *source) string {
 	t.Helper()
 	var found string
-	if err := c.Search(key, s, func(x *recall.Index) {
+	if err := c.Reader().Search(key, s, func(x *recall.Index) {
 		hits, _ := x.Text("word", all, 1000)
 		found = ids(hits)
 	}); err != nil {
@@ -126,7 +126,7 @@ func TestAnOlderReaderGetsErrTooOld(t *testing.T) {
 	past := *s
 	s.write("b")
 	find(t, c, "k", s)
-	if err := c.Search("k", &past, func(*recall.Index) { t.Error("searched") }); !errors.Is(err, recall.ErrTooOld) {
+	if err := c.Reader().Search("k", &past, func(*recall.Index) { t.Error("searched") }); !errors.Is(err, recall.ErrTooOld) {
 		t.Fatalf("%v", err)
 	}
 	x, err := recall.Build(&past)
@@ -139,7 +139,7 @@ func TestAFailedReadLeavesNoPartialIndex(t *testing.T) {
 	c, s := recall.NewCache(1<<20), newSource()
 	s.write("a")
 	s.fail = errors.New("the disk")
-	if err := c.Search("k", s, func(*recall.Index) { t.Error("searched") }); !errors.Is(err, s.fail) {
+	if err := c.Reader().Search("k", s, func(*recall.Index) { t.Error("searched") }); !errors.Is(err, s.fail) {
 		t.Fatalf("%v", err)
 	}
 	s.fail = nil
@@ -172,5 +172,39 @@ func TestTheCacheIsBoundedInBytes(t *testing.T) {
 	small := recall.NewCache(1)
 	if got := find(t, small, "k", s); got == "" || small.Bytes() != 0 {
 		t.Errorf("too large to be kept: found %q, %d bytes", got, small.Bytes())
+	}
+}
+
+// An index leaves the cache with the memories of its agent. A reader whose view is older finds them,
+// and leaves no index behind.
+func TestADroppedIndexDoesNotComeBackByAnOlderReader(t *testing.T) {
+	for name, drop := range map[string]func(c *recall.Cache){
+		"one":   func(c *recall.Cache) { c.Drop("b") },
+		"range": func(c *recall.Cache) { c.DropRange("b", "c") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, s := recall.NewCache(1<<20), newSource()
+			s.write("m")
+			find(t, c, "a", s)
+			others := c.Bytes()
+			find(t, c, "b", s)
+			find(t, c, "c", s)
+			before := c.Reader()
+			drop(c)
+			if got := c.Bytes(); got != 2*others {
+				t.Fatalf("%d bytes are left, want the %d of the other two agents", got, 2*others)
+			}
+			found := 0
+			if err := before.Search("b", s, func(x *recall.Index) { found = x.Len() }); err != nil || found != 1 {
+				t.Fatalf("the older reader found %d memories, %v", found, err)
+			}
+			if got := c.Bytes(); got != 2*others {
+				t.Errorf("the older reader left an index: %d bytes, want %d", got, 2*others)
+			}
+			find(t, c, "b", s) // it remembers again
+			if got := c.Bytes(); got != 3*others {
+				t.Errorf("a new reader keeps %d bytes, want %d", got, 3*others)
+			}
+		})
 	}
 }

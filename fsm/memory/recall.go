@@ -207,7 +207,7 @@ func (c *recalling) ranked() error {
 		c.answer.Matched = uint64(matched)
 	}
 	source := memories{c.Reader, c.Agent, c.whole}
-	err := c.Recalls.Search(c.Scope+kv.Separator+c.Agent, source, search)
+	err := c.Recalls.Search(kv.IDKey(kv.KindMemoryAgent, c.Scope, c.Agent), source, search)
 	if errors.Is(err, recall.ErrTooOld) && !c.Hasty {
 		var own *recall.Index
 		if own, err = recall.Build(source); err == nil {

@@ -14,7 +14,7 @@ type Reader struct {
 	Tails     Tails // nil if they are not cached
 	Progress  Progress
 	Scope     string
-	Recalls   *recall.Cache
+	Recalls   recall.Reader
 	Deletions *Deletions // under way
 	Hasty     bool       // return recall.ErrTooOld instead of rebuilding an index
 }
