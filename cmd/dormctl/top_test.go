@@ -67,6 +67,65 @@ func TestTopWritesADocumentEachSecond(t *testing.T) {
 	})
 }
 
+// uncounted is a store whose lists of scopes take as long as their callers wait.
+type uncounted struct{ kit.Store }
+
+func (u uncounted) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	if _, listed := r.Reads[0].(*agent.ListScopes); listed {
+		<-ctx.Done()
+		return agent.Answers{}, agent.Errorf(agent.CodeUnavailable, "the read took too long")
+	}
+	return u.Store.Read(ctx, r)
+}
+
+// piped runs top without a terminal for a while, and returns its outputs.
+func piped(t *testing.T, s kit.Store, args ...string) (out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &kit.App{
+		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" },
+		Dial: func(kit.Target) (kit.Store, error) { return s, nil },
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+	defer cancel()
+	if code := run(ctx, a, append([]string{"top"}, args...)); code != kit.ExitOK {
+		t.Fatalf("top %q: exit %d: %s", args, code, stderr.String())
+	}
+	return stdout.String(), stderr.String()
+}
+
+// The form of the output decides, and not where it goes.
+func TestTopInAPipe(t *testing.T) {
+	for args, want := range map[string]struct{ documents, tables int }{
+		"-o json": {documents: 3}, "--once -o json": {documents: 1}, "": {tables: 1}, "--once": {tables: 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := nodetest.Start(t)
+			out, _ := piped(t, kept{n.Client}, strings.Fields(args)...)
+			if got := strings.Count(out, `"cluster_id"`); got != want.documents {
+				t.Errorf("top %s: %d documents, want %d:\n%s", args, got, want.documents, out)
+			}
+			if got := strings.Count(out, "leader: "); got != want.tables {
+				t.Errorf("top %s: %d tables, want %d:\n%s", args, got, want.tables, out)
+			}
+		})
+	}
+}
+
+// What is known is shown when the count of dormant instances takes too long.
+func TestTopOnceShowsTheNodesWithoutACount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := nodetest.Start(t)
+		out, errs := piped(t, uncounted{kept{n.Client}}, "--once", "--timeout", "500ms")
+		if !strings.Contains(out, "0 awake, ? dormant") || !strings.Contains(errs, "took longer than --timeout, 500ms") {
+			t.Errorf("shown:\n%s\nsaid:\n%s", out, errs)
+		}
+		if out, _ = piped(t, uncounted{kept{n.Client}}, "--once", "--timeout", "500ms", "-o", "json"); !strings.Contains(out, `"dormant":null`) {
+			t.Errorf("the document:\n%s", out)
+		}
+	})
+}
+
 // mute is a store that answers the first look alone.
 type mute struct {
 	kit.Store

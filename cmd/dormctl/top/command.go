@@ -28,12 +28,13 @@ sessions and timers of all scopes, and the slow calls of all nodes. It refreshes
 second until q ends it; ? lists the keys. A page asks the cluster only while it is
 shown. Lists are cut at 1,000 rows.
 
-With --once, or if the output is no terminal or TERM is dumb, it takes two samples of
-the nodes, a second apart, and shows the result. With -o json it writes a document for
-each sample.
+With --once it takes two samples of the nodes, a second apart, and shows the result; so
+it does without -o json if the output is no terminal or TERM is dumb. With -o json it
+writes a document for each sample, also into a pipe.
 
 Dormant instances are stored and not awake. top counts them by listing them, from
-time to time, so their number is older than the others. The page of slow calls needs a
+time to time, so their number is older than the others, and unknown until the first
+count has ended; --once waits for it as long as --timeout. The page of slow calls needs a
 token that may change the cluster, if the nodes ask for tokens.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every < topEveryMin {
@@ -41,13 +42,16 @@ token that may change the cluster, if the nodes ask for tokens.`,
 			}
 			ctx := cmd.Context()
 			return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
-				if once || a.Size == nil || a.Output == kit.OutputTable && a.Getenv("TERM") == "dumb" {
+				switch {
+				case once:
 					return topOnce(ctx, a, s, every)
-				}
-				if a.Output != kit.OutputTable {
+				case a.Output != kit.OutputTable:
 					return topStream(ctx, a, s, every)
+				case a.Size == nil || a.Getenv("TERM") == "dumb":
+					return topOnce(ctx, a, s, every)
+				default:
+					return topLive(ctx, a, s, every)
 				}
-				return topLive(ctx, a, s, every)
 			})
 		},
 	}
@@ -67,17 +71,32 @@ func topOnce(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) 
 	if err != nil {
 		return err
 	}
-	within, cancel := context.WithTimeout(ctx, a.Timeout)
-	defer cancel()
-	stored, err := countStored(within, s)
+	stored, err := countWithin(ctx, a, s)
 	if err != nil {
 		return err
 	}
-	doc := topOf(before, now, &stored)
+	doc := topOf(before, now, stored)
 	if a.Output != kit.OutputTable {
 		return a.Print(doc, cli.Grid{})
 	}
 	return a.Write(topText(doc))
+}
+
+// countWithin counts the stored instances. If that takes longer than the timeout, it says so and
+// returns nil.
+func countWithin(ctx context.Context, a *kit.App, s kit.Store) (*int, error) {
+	within, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	stored, err := countStored(within, s)
+	switch {
+	case err == nil:
+		return &stored, nil
+	case within.Err() != nil && ctx.Err() == nil:
+		a.Tell("dormctl: counting the dormant instances took longer than --timeout, %v", a.Timeout)
+		return nil, nil
+	default:
+		return nil, err
+	}
 }
 
 // topStream writes a document for each sample until it is interrupted. While the cluster
