@@ -101,11 +101,15 @@ func (u *user) importConversation(ctx context.Context, j job) error {
 	}
 	u.total.already.Add(int64(min(rev, messages)))
 	u.progress(min(rev, messages))
+	as, err := u.clientOf(ctx, j)
+	if err != nil {
+		return err
+	}
 	for _, turn := range j.conversation.turnSpans() {
 		if turn.to <= rev {
 			continue
 		}
-		if err := u.turn(ctx, j, max(turn.from, rev), turn.to); err != nil {
+		if err := u.turn(ctx, j, as, max(turn.from, rev), turn.to); err != nil {
 			return err
 		}
 		if !pause.For(ctx, 2*u.idle) { // the instance hibernates meanwhile
@@ -121,9 +125,29 @@ func (u *user) importConversation(ctx context.Context, j job) error {
 	return nil
 }
 
-// turn sends the messages of one turn while attached. An attachment ends with
-// its node; the next turn attaches again.
-func (u *user) turn(ctx context.Context, j job, from, to int) error {
+// clientOf returns the client of the signals' request ids, which are the same in
+// all imports of a conversation. An erasure of the instance is a part of it,
+// because the cluster still knows the answers to the signals from before.
+func (u *user) clientOf(ctx context.Context, j job) (string, error) {
+	name := u.client.ref(j).Checkpoint()
+	answers, err := u.client.read(ctx, &agent.GetErasure{Agent: name})
+	if err != nil {
+		return "", err
+	}
+	erased, err := foundIn[*agent.Erasure](answers, 0)
+	switch {
+	case errors.Is(err, agent.ErrNotFound):
+		return "import/" + name, nil
+	case err != nil:
+		return "", err
+	default:
+		return fmt.Sprintf("import/%d/%s", erased.Index, name), nil
+	}
+}
+
+// turn sends the messages of one turn while attached, as a client. An attachment
+// ends with its node; the next turn attaches again.
+func (u *user) turn(ctx context.Context, j job, as string, from, to int) error {
 	ref := u.client.ref(j)
 	attach := agent.Attach{Attachment: "user", TTL: attachmentTTL}
 	err := u.client.retry(ctx, func(ctx context.Context) error { _, err := u.instances.Attach(ctx, ref, attach); return err })
@@ -136,7 +160,7 @@ func (u *user) turn(ctx context.Context, j job, from, to int) error {
 				return err
 			}
 		}
-		signal := messageSignal(ref, j, i)
+		signal := messageSignal(as, j, i)
 		err = u.client.retry(ctx, func(ctx context.Context) error { _, err := u.instances.Signal(ctx, ref, signal); return err })
 		if err != nil {
 			return fmt.Errorf("message %d: %w", i, err)
@@ -147,12 +171,12 @@ func (u *user) turn(ctx context.Context, j job, from, to int) error {
 	return u.client.retry(ctx, func(ctx context.Context) error { return u.instances.Detach(ctx, ref, attach.Attachment) })
 }
 
-// messageSignal returns the signal of a message. Repeats have the same request
-// id.
-func messageSignal(ref agent.InstanceRef, j job, i int) agent.Signal {
+// messageSignal returns the signal of a message from a client. Repeats have the
+// same request id.
+func messageSignal(client string, j job, i int) agent.Signal {
 	m := j.conversation.Messages[i]
 	return agent.Signal{
-		Type: "turn", Request: agent.Request{Client: "import/" + ref.Checkpoint(), Seq: uint64(i + 1)},
+		Type: "turn", Request: agent.Request{Client: client, Seq: uint64(i + 1)},
 		Data: fmt.Appendf(nil, `{"entries":{"id":"message-%d","kind":%q,"payload":%s},"patch":{"messages":%d}}`, i, m.Kind, m.Payload, i+1),
 	}
 }

@@ -53,3 +53,27 @@ func TestConversationsBecomeInstances(t *testing.T) {
 		t.Errorf("another message goes unnoticed: %+v, %v", other, err)
 	}
 }
+
+// An erased conversation is stored again by the next import, although the cluster still knows the answers to the
+// signals of the first one.
+func TestAnErasedInstanceIsImportedAgain(t *testing.T) {
+	n := nodetest.Start(t)
+	list, err := importer.ReadTranscripts(strings.NewReader(`{"id":"a","messages":[{"role":"user","content":"b"},{"role":"assistant","content":"c"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		done, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, importer.InstanceOptions{Idle: 10 * time.Millisecond})
+		if err != nil || done.Messages != 2 {
+			t.Fatalf("import %d: %+v, %v", i, done, err)
+		}
+		report, err := importer.VerifyInstances(t.Context(), n.Client, list, importer.Options{})
+		if err != nil || report.Differences.Count != 0 || report.Entries != 3 {
+			t.Fatalf("after import %d: %+v, %v", i, report, err)
+		}
+		ref := agent.InstanceRef{Manager: importer.InstancesManager, Key: "a"}
+		if _, err := n.EraseAgent(t.Context(), agent.EraseAgent{Agent: ref.Checkpoint()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
