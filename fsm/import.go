@@ -216,7 +216,7 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 		c.Scopes[c.Scope] = state
 	}
 	c.Record = state
-	return c.storeImport(&logpb.ImportRow{Import: op.ID})
+	return c.storeImport(&logpb.ImportRow{Import: op.ID, Counted: c.Level >= txn.ImportCountLevel})
 }
 
 func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
@@ -240,7 +240,7 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
 		}
 		key := kv.ScopeKey(string(one.Key[:1]), c.Scope) + string(one.Key[1:])
-		if err := c.importRow(key, bytes.Clone(one.Value), m); err != nil {
+		if err := c.importRow(row, key, bytes.Clone(one.Value), m); err != nil {
 			return nil, err
 		}
 		if due > 0 {
@@ -250,7 +250,7 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 	if c.Level < txn.ImportCountLevel { // also if the step is refused later
 		c.Scopes[c.Scope] = c.Record
 	}
-	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
+	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1, Counted: row.Counted})
 }
 
 // closeScope is CloseScope without quotas during an import: the source has checked them.
@@ -262,9 +262,10 @@ func (c machineCommit) closeScope() error {
 	return nil
 }
 
-// importRow writes a row of an import and counts it. m is the message in its value, or nil.
-func (c machineCommit) importRow(key string, value []byte, m command.Coded) error {
-	if c.Level >= txn.ImportCountLevel {
+// importRow writes a row of an import and counts it. m is the message in its value, or nil. An import that began below
+// txn.ImportCountLevel has the keys and bytes of its header.
+func (c machineCommit) importRow(of *logpb.ImportRow, key string, value []byte, m command.Coded) error {
+	if of.Counted {
 		if err := c.countUsage(key, value, m); err != nil {
 			return err
 		}
@@ -311,7 +312,7 @@ func (c machineCommit) countUsage(key string, value []byte, m command.Coded) err
 // finishImport adds expiry times to the queue, as many as fit into one step. The last step opens
 // the scope.
 func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
-	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true}
+	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true, Counted: row.Counted}
 	prefix := kv.ScopeKey(kv.KindImportDue, c.Scope)
 	keys, more, err := c.Rows.Keys(prefix, kv.After(prefix), importDueMax)
 	if err != nil {

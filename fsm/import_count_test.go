@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -57,6 +58,34 @@ func TestAnImportCountsTheRowsThatArrive(t *testing.T) {
 		if diff := cmp.Diff(want, exportOf(target, agent.DefaultScope).header.Scope); diff != "" {
 			t.Fatalf("chunks of %d rows (-source +target):\n%s", size, diff)
 		}
+	}
+}
+
+// An import that begins below the level from which steps count has the keys and bytes of its header: the steps after
+// the upgrade do not count their rows again.
+func TestAnImportThatGoesOnAfterAnUpgradeCountsEachRowOnce(t *testing.T) {
+	source := newSubject(t)
+	fillEverything(source)
+	e := exportOf(source, agent.DefaultScope)
+	chunks := e.chunks(7)
+	for _, before := range []int{0, 1, len(chunks)} { // chunks that are imported before the upgrade
+		t.Run(fmt.Sprint(before), func(t *testing.T) {
+			target := newSubject(t)
+			target.raise(txn.ImportCountLevel - 1)
+			do[*agent.ImportResult](target, e.begin("i"))
+			for i, chunk := range chunks {
+				if i == before {
+					target.raise(txn.ImportCountLevel)
+				}
+				do[*agent.ImportResult](target, &agent.ImportScope{ID: "i", Chunk: uint64(i), Rows: chunk})
+			}
+			target.record()
+			for !do[*agent.ImportResult](target, &agent.ImportScope{ID: "i", Finish: true}).Done {
+			}
+			if diff := cmp.Diff(e.header.Scope, exportOf(target, agent.DefaultScope).header.Scope); diff != "" {
+				t.Errorf("(-source +target):\n%s", diff)
+			}
+		})
 	}
 }
 

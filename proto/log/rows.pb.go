@@ -810,6 +810,7 @@ type ImportRow struct {
 	Chunks        uint64                 `protobuf:"varint,241,opt,name=chunks,proto3" json:"chunks,omitempty"`       // applied
 	Finishing     bool                   `protobuf:"varint,242,opt,name=finishing,proto3" json:"finishing,omitempty"` // all rows are written; the queues are being filled
 	Done          bool                   `protobuf:"varint,243,opt,name=done,proto3" json:"done,omitempty"`           // the row stays as long as the scope
+	Counted       bool                   `protobuf:"varint,244,opt,name=counted,proto3" json:"counted,omitempty"`     // the steps count the keys and bytes of their rows: it was begun at feature level 9 or above
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -868,6 +869,13 @@ func (x *ImportRow) GetFinishing() bool {
 func (x *ImportRow) GetDone() bool {
 	if x != nil {
 		return x.Done
+	}
+	return false
+}
+
+func (x *ImportRow) GetCounted() bool {
+	if x != nil {
+		return x.Counted
 	}
 	return false
 }
@@ -1076,12 +1084,13 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\vqueued_tick\x18\x05 \x01(\x04R\n" +
 	"queuedTick\x12\x1d\n" +
 	"\n" +
-	"claimed_at\x18\x06 \x01(\x03R\tclaimedAt\"q\n" +
+	"claimed_at\x18\x06 \x01(\x03R\tclaimedAt\"\x8c\x01\n" +
 	"\tImportRow\x12\x17\n" +
 	"\x06import\x18\xf0\x01 \x01(\tR\x06import\x12\x17\n" +
 	"\x06chunks\x18\xf1\x01 \x01(\x04R\x06chunks\x12\x1d\n" +
 	"\tfinishing\x18\xf2\x01 \x01(\bR\tfinishing\x12\x13\n" +
-	"\x04done\x18\xf3\x01 \x01(\bR\x04done\"1\n" +
+	"\x04done\x18\xf3\x01 \x01(\bR\x04done\x12\x19\n" +
+	"\acounted\x18\xf4\x01 \x01(\bR\acounted\"1\n" +
 	"\aOpening\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x12\n" +
 	"\x04tick\x18\x02 \x01(\x04R\x04tick\"[\n" +

@@ -669,6 +669,7 @@ func (m *ImportRow) EncodedSize() int {
 	n += protocode.SizeInt(241, m.Chunks)
 	n += protocode.SizeBool(242, m.Finishing)
 	n += protocode.SizeBool(243, m.Done)
+	n += protocode.SizeBool(244, m.Counted)
 	return n
 }
 
@@ -679,6 +680,7 @@ func (m *ImportRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 244, m.Counted)
 	i = protocode.PutBool(b, i, 243, m.Done)
 	i = protocode.PutBool(b, i, 242, m.Finishing)
 	i = protocode.PutInt(b, i, 241, m.Chunks)
@@ -704,6 +706,8 @@ func (m *ImportRow) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = f.Bool(&m.Finishing)
 		case 243:
 			err = f.Bool(&m.Done)
+		case 244:
+			err = f.Bool(&m.Counted)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
