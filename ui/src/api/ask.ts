@@ -1,5 +1,6 @@
 import { RefusedError } from '../../../sdk/js/src/errors.js'
 import { problemOf } from '../../../sdk/js/src/problems.js'
+import { fromNode } from './named.js'
 import { nodes, type Node } from './nodes.js'
 import { token } from './session.js'
 
@@ -15,13 +16,13 @@ export interface Told<T> {
 
 /** Asks one node, and no other, for what only it knows. */
 export async function askNode<T>(node: Node, path: string, signal: AbortSignal): Promise<T> {
-  const response = await fetch(node.url + path, {
+  const response = await fromNode(node.name, nodes.value.length, () => fetch(node.url + path, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]), credentials: 'omit',
     headers: token.value ? { Authorization: `Bearer ${token.value}` } : {},
   }).catch((error: unknown) => {
     signal.throwIfAborted()
     throw new Error(`Node ${node.name} does not answer this browser: ${error instanceof Error ? error.message : String(error)}`)
-  })
+  }))
   if (!response.ok) throw new RefusedError(problemOf(response.status, await response.text()))
   return (await response.json()) as T
 }
