@@ -81,6 +81,22 @@ type Ending struct {
 	Index uint64
 }
 
+// ifErasedKey is the key of IfErased in a context.
+type ifErasedKey struct{}
+
+// IfErased returns a context in which Instances.Stop ends the instance only if it is from before an
+// erasure of its agent. Otherwise Stop is not_found, and changes nothing. An owner of a version that does
+// not know this stops any instance.
+func IfErased(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ifErasedKey{}, true)
+}
+
+// OnlyErased reports whether ctx is from IfErased.
+func OnlyErased(ctx context.Context) bool {
+	only, _ := ctx.Value(ifErasedKey{}).(bool)
+	return only
+}
+
 // GetErasure reads the newest receipt of an agent. Receipts are kept for ErasureTTL or
 // until the seal ends; without one the read is not_found.
 type GetErasure struct{ Agent string }

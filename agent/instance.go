@@ -145,7 +145,7 @@ type Instances interface {
 
 	// Stop hibernates an instance and ends it; it returns once that is durable. An
 	// instance that is not awake is not_found. An instance of an erased agent ends at
-	// once and is not stored.
+	// once and is not stored. See IfErased too.
 	Stop(ctx context.Context, ref InstanceRef) error
 
 	// Hibernate stores the instance now and removes it from memory.

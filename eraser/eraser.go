@@ -145,14 +145,15 @@ func (e *Eraser) done(one agent.Ending) {
 	}
 }
 
-// end makes the owner end an instance, and records it in the log. If the partition has no owner,
+// end makes the owner end an instance, and records it in the log. An instance that began after the erasure
+// goes on, and does not count. If the partition has no owner,
 // the instance is not live: a former owner answers no more calls.
 func (e *Eraser) end(ctx context.Context, one agent.Ending) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	awake := false
 	if e.o.Source.Owned(one.InstanceRef) && !seededbug.Is(seededbug.ErasedLivesOn) {
-		err := e.o.Instances.Stop(ctx, one.InstanceRef)
+		err := e.o.Instances.Stop(agent.IfErased(ctx), one.InstanceRef)
 		switch agent.CodeOf(err) {
 		case agent.CodeNotFound, agent.CodeDeleted:
 		default:

@@ -109,6 +109,9 @@ func (w *world) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	w.stops++
 	stop := w.stop
 	w.mu.Unlock()
+	if !agent.OnlyErased(ctx) {
+		return agent.Errorf(agent.CodeInternal, "the stop would end an instance that began after the erasure")
+	}
 	return stop(ctx, ref.Key)
 }
 

@@ -82,6 +82,9 @@ func (h *Host) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	if ended, err := h.dropErased(ctx, ref); ended || err != nil {
 		return err
 	}
+	if agent.OnlyErased(ctx) { // it began after the erasure, or is not awake
+		return notAwake(ref)
+	}
 	c := callOf(ctx)
 	c.hibernate, c.stop = lifecycleManual, true
 	i, err := h.mailbox.submit(ctx, ref, c, false, nil)

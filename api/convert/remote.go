@@ -47,7 +47,7 @@ func (r Remote) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instan
 
 // Stop implements agent.Instances.
 func (r Remote) Stop(ctx context.Context, ref agent.InstanceRef) error {
-	_, err := r.API.Stop(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
+	_, err := r.API.Stop(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref), IfErased: agent.OnlyErased(ctx)})
 	return r.failed(err)
 }
 

@@ -140,6 +140,7 @@ func (x *StartRequest) GetInitialState() []byte {
 type InstanceRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ref           *InstanceRef           `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	IfErased      bool                   `protobuf:"varint,2,opt,name=if_erased,json=ifErased,proto3" json:"if_erased,omitempty"` // of Stop: end the instance only if it is from before an erasure of its agent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -179,6 +180,13 @@ func (x *InstanceRequest) GetRef() *InstanceRef {
 		return x.Ref
 	}
 	return nil
+}
+
+func (x *InstanceRequest) GetIfErased() bool {
+	if x != nil {
+		return x.IfErased
+	}
+	return false
 }
 
 type InstanceResponse struct {
@@ -936,9 +944,10 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\x03key\x18\x03 \x01(\tR\x03key\"c\n" +
 	"\fStartRequest\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12#\n" +
-	"\rinitial_state\x18\x02 \x01(\fR\finitialState\"A\n" +
+	"\rinitial_state\x18\x02 \x01(\fR\finitialState\"^\n" +
 	"\x0fInstanceRequest\x12.\n" +
-	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\"\x12\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12\x1b\n" +
+	"\tif_erased\x18\x02 \x01(\bR\bifErased\"\x12\n" +
 	"\x10InstanceResponse\"\xcd\x02\n" +
 	"\bInstance\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12\x1c\n" +

@@ -138,6 +138,7 @@ func (m *InstanceRequest) EncodedSize() int {
 	if m.Ref != nil {
 		n += protocode.SizeMessage(1, m.Ref.EncodedSize())
 	}
+	n += protocode.SizeBool(2, m.IfErased)
 	return n
 }
 
@@ -148,6 +149,7 @@ func (m *InstanceRequest) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 2, m.IfErased)
 	if m.Ref != nil {
 		i = protocode.PutMessage(b, m.Ref.EncodeBackward(b[:i]), i, 1)
 	}
@@ -166,6 +168,8 @@ func (m *InstanceRequest) DecodeAs(mode protocode.Mode, raw []byte) (err error) 
 		switch f.Number {
 		case 1:
 			err = protocode.Sub(&f, &m.Ref)
+		case 2:
+			err = f.Bool(&m.IfErased)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -97,6 +97,9 @@ func (s *instances) Lookup(ctx context.Context, req *apipb.InstanceRequest) (*ap
 // Stop implements apipb.InstancesServer.
 func (s *instances) Stop(ctx context.Context, req *apipb.InstanceRequest) (*apipb.InstanceResponse, error) {
 	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.InstanceResponse, error) {
+		if req.IfErased {
+			ctx = agent.IfErased(ctx)
+		}
 		return &apipb.InstanceResponse{}, host.Stop(ctx, ref)
 	})
 }
