@@ -167,6 +167,10 @@ type PutScope struct {
 
 	// UseDefault removes the scope's own policy, so that the default applies. Policy must be empty.
 	UseDefault bool
+
+	// IfPolicy refuses the op as conflict, unless this policy applies to the scope, or is the default
+	// one with Default; nil means no condition.
+	IfPolicy *Policy
 }
 
 // DeleteScope deletes a scope and its contents. For a caller with a token, other than the root token, a

@@ -24,6 +24,11 @@ func (o *PutScope) validateOp(*tally) error {
 	case o.UseDefault && o.Policy != Policy{}:
 		return Invalid("use_default", "a scope that uses the default policy has none of its own: leave out the limits, or use_default")
 	}
+	if o.IfPolicy != nil {
+		if err := o.IfPolicy.Validate(); err != nil {
+			return Invalid("if_policy", "if_policy: %v", err)
+		}
+	}
 	return o.Policy.Validate()
 }
 

@@ -13,6 +13,15 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	if err := op.Policy.Validate(); err != nil {
 		return nil, err
 	}
+	if op.IfPolicy != nil && c.Level >= txn.PolicyConditionLevel {
+		now := c.Policy()
+		if op.Default {
+			now = c.Defaults
+		}
+		if now != *op.IfPolicy {
+			return nil, agent.Errorf(agent.CodeConflict, "the policy is another one than if_policy: read it again")
+		}
+	}
 	policy, own := op.Policy, !op.UseDefault
 	if c.Level < txn.LimitsLevel { // the leader refuses what the other nodes do not know
 		policy, own = policy.Legacy(), false

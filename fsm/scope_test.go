@@ -118,3 +118,19 @@ func TestADeletedScopeKeepsItsPolicyFromItsLevelOn(t *testing.T) {
 	e := exportOf(r, agent.DefaultScope)
 	importInto(r, agent.DefaultScope, e, 1) // it is empty
 }
+
+// The condition of a policy holds from its feature level on. Below it, all nodes ignore it.
+func TestTheConditionOfAPolicyHasAFeatureLevel(t *testing.T) {
+	for level, want := range map[uint32]agent.Code{txn.PolicyConditionLevel - 1: "", txn.PolicyConditionLevel: agent.CodeConflict} {
+		for _, byDefault := range []bool{false, true} {
+			r := newSubject(t)
+			r.raise(level)
+			first, second := agent.Policy{KeysMax: 1}, agent.Policy{KeysMax: 2}
+			do[*agent.ScopeResult](r, &agent.PutScope{Policy: first, Default: byDefault})
+			_, err := r.try(&agent.PutScope{Policy: second, Default: byDefault, IfPolicy: &second})
+			if (err == nil) != (want == "") || err != nil && err.Code != want {
+				t.Errorf("level %d, default %v: %v, want %q", level, byDefault, err, want)
+			}
+		}
+	}
+}

@@ -24,6 +24,7 @@ var features = []feature{
 	{"index_metadata", fsm.MetadataLevel, hasOp[*agent.IndexMetadata]},
 	{"delete_prefix", fsm.ConditionsLevel, hasOp[*agent.DeletePrefix]},
 	{"these limits", fsm.TokensLevel, usesLimits},
+	{"if_policy", fsm.ConditionsLevel, hasPolicyCondition},
 	{"import_scope", fsm.ImportLevel, hasOp[*agent.ImportScope]},
 	{"the erasure of agents that are live instances", fsm.ImportLevel, erasesInstance},
 }
@@ -99,6 +100,13 @@ func usesLimits(c *agent.Commit) bool {
 	return slices.ContainsFunc(c.Ops, func(op agent.Op) bool {
 		put, ok := op.(*agent.PutScope)
 		return ok && (put.Default || put.UseDefault || put.Policy != put.Policy.Legacy())
+	})
+}
+
+func hasPolicyCondition(c *agent.Commit) bool {
+	return slices.ContainsFunc(c.Ops, func(op agent.Op) bool {
+		put, ok := op.(*agent.PutScope)
+		return ok && put.IfPolicy != nil
 	})
 }
 

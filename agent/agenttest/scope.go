@@ -80,6 +80,25 @@ var scopeClaims = []claim{
 		k.refuseInvalid(agent.CodeInvalid, 0, "history", &agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax + 1}})
 	}},
 
+	{"a_policy_changes_only_from_the_one_that_is_named", func(k *kit) {
+		// the default policy of the cluster is not of the scope of this claim: it is read and not changed
+		defaults := find[*agent.Scope](k, &agent.GetScope{Default: true}).Policy
+		first, second := agent.Policy{KeysMax: 1000}, agent.Policy{KeysMax: 2000}
+		k.refuse(agent.CodeConflict, 0, &agent.PutScope{Policy: second, IfPolicy: &first})
+		k.commit(&agent.PutScope{Policy: first, IfPolicy: &defaults})
+		k.refuse(agent.CodeConflict, 0, &agent.PutScope{Policy: second, IfPolicy: &defaults})
+		k.equal("after a refusal", k.counters().Policy, first)
+		k.commit(&agent.PutScope{Policy: second, IfPolicy: &first})
+		k.refuse(agent.CodeConflict, 0, &agent.PutScope{UseDefault: true, IfPolicy: &first})
+		k.commit(&agent.PutScope{UseDefault: true, IfPolicy: &second})
+		k.equal("own", k.counters().OwnPolicy, false)
+		other := defaults
+		other.KeysMax++
+		k.refuse(agent.CodeConflict, 0, &agent.PutScope{Default: true, Policy: defaults, IfPolicy: &other})
+		k.commit(&agent.PutScope{Default: true, Policy: defaults, IfPolicy: &defaults})
+		k.refuseInvalid(agent.CodeInvalid, 0, "if_policy", &agent.PutScope{IfPolicy: &agent.Policy{History: agent.HistoryMax + 1}})
+	}},
+
 	{"a_policy_limits_keys", func(k *kit) {
 		k.commit(&agent.PutScope{Policy: agent.Policy{KeysMax: 2}})
 		k.commit(&agent.PutValue{Key: "a"}, &agent.PutCheckpoint{Key: "a"})

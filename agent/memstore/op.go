@@ -40,13 +40,7 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.DeleteMemory:
 		return s.deleteMemory(o)
 	case *agent.PutScope:
-		if o.Default {
-			st.defaults = o.Policy
-			return &agent.ScopeResult{Scope: agent.Scope{Policy: o.Policy}}, nil
-		}
-		s.own, s.OwnPolicy = o.Policy, !o.UseDefault
-		s.Policy = st.policyOf(s)
-		return &agent.ScopeResult{Scope: s.Scope}, nil
+		return putScope(st, s, o)
 	case *agent.IndexMetadata:
 		s.MetadataKeys = slices.Sorted(slices.Values(o.Keys))
 		return &agent.ScopeResult{Scope: *st.shown(s)}, nil

@@ -138,6 +138,24 @@ func (st *Store) policyOf(s *scope) agent.Policy {
 	return st.defaults
 }
 
+// putScope runs put_scope.
+func putScope(st *Store, s *scope, o *agent.PutScope) (agent.OpResult, *agent.Error) {
+	now := st.policyOf(s)
+	if o.Default {
+		now = st.defaults
+	}
+	if o.IfPolicy != nil && now != *o.IfPolicy {
+		return nil, agent.Errorf(agent.CodeConflict, "the policy is another one than if_policy: read it again")
+	}
+	if o.Default {
+		st.defaults = o.Policy
+		return &agent.ScopeResult{Scope: agent.Scope{Policy: o.Policy}}, nil
+	}
+	s.own, s.OwnPolicy = o.Policy, !o.UseDefault
+	s.Policy = st.policyOf(s)
+	return &agent.ScopeResult{Scope: s.Scope}, nil
+}
+
 // shown returns a scope as callers see it.
 func (st *Store) shown(s *scope) *agent.Scope {
 	found := s.Scope

@@ -66,12 +66,24 @@ type PolicyBody struct {
 // ScopePolicyBody is the policy to set of one scope.
 type ScopePolicyBody struct {
 	PolicyBody
-	UseDefault bool `json:"use_default" required:"false" doc:"Remove the scope's own policy, so that the default applies; the other members must be absent"`
+	UseDefault bool        `json:"use_default" required:"false" doc:"Remove the scope's own policy, so that the default applies; the limits must be absent"`
+	IfPolicy   *PolicyBody `json:"if_policy,omitempty" required:"false" doc:"Refuse the change as conflict unless this policy applies"`
 }
 
 // Op returns the op that sets the policy.
 func (b ScopePolicyBody) Op() *agent.PutScope {
-	return &agent.PutScope{Policy: b.ToAgent(), UseDefault: b.UseDefault}
+	return &agent.PutScope{Policy: b.ToAgent(), UseDefault: b.UseDefault, IfPolicy: (*agent.Policy)(b.IfPolicy)}
+}
+
+// DefaultPolicyBody is the default policy to set.
+type DefaultPolicyBody struct {
+	PolicyBody
+	IfPolicy *PolicyBody `json:"if_policy,omitempty" required:"false" doc:"Refuse the change as conflict unless this is the default policy"`
+}
+
+// Op returns the op that sets the default policy.
+func (b DefaultPolicyBody) Op() *agent.PutScope {
+	return &agent.PutScope{Default: true, Policy: b.ToAgent(), IfPolicy: (*agent.Policy)(b.IfPolicy)}
 }
 
 // ToAgent returns the policy.

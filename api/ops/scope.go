@@ -61,11 +61,20 @@ func importScopeToProto(o *agent.ImportScope) *oppb.ImportScope {
 }
 
 func encodePutScope(out *oppb.Op, o *agent.PutScope) {
-	out.Op = &oppb.Op_PutScope{PutScope: &oppb.PutScope{Policy: PolicyToProto(o.Policy), Default: o.Default, UseDefault: o.UseDefault}}
+	put := &oppb.PutScope{Policy: PolicyToProto(o.Policy), Default: o.Default, UseDefault: o.UseDefault}
+	if o.IfPolicy != nil {
+		put.IfPolicy = PolicyToProto(*o.IfPolicy)
+	}
+	out.Op = &oppb.Op_PutScope{PutScope: put}
 }
 
 func decodePutScope(p *oppb.PutScope) (agent.Op, error) {
-	return &agent.PutScope{Policy: PolicyFromProto(p.Policy), Default: p.Default, UseDefault: p.UseDefault}, nil
+	put := &agent.PutScope{Policy: PolicyFromProto(p.Policy), Default: p.Default, UseDefault: p.UseDefault}
+	if p.IfPolicy != nil {
+		policy := PolicyFromProto(p.IfPolicy)
+		put.IfPolicy = &policy
+	}
+	return put, nil
 }
 
 func encodeIndexMetadata(out *oppb.Op, o *agent.IndexMetadata) {

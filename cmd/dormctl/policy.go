@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -89,8 +90,8 @@ func scopesSet(a *kit.App) *cobra.Command {
 	var useDefault bool
 	cmd := &cobra.Command{
 		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set the policy of a scope: retention and limits", Args: cli.Exactly("SCOPE"),
-		Long: "put changes the settings that flags name, and keeps the others: it reads the policy, and writes it whole, so one\n" +
-			"that somebody else sets at the same moment may be lost. It creates the scope if it does not exist.\n" +
+		Long: "put changes the settings that flags name, and keeps the others, also those that others change at the same moment.\n" +
+			"It creates the scope if it does not exist.\n" +
 			"A scope without a policy of its own has the default policy: see dormctl scopes default.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := policy.valid(); err != nil {
@@ -101,18 +102,13 @@ func scopesSet(a *kit.App) *cobra.Command {
 				return cli.Usagef("--use-default removes the scope's own policy: leave out the other flags")
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				op := &agent.PutScope{UseDefault: useDefault}
-				if !useDefault {
-					stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
-					if kit.Missing(err) { // it has the default policy
-						stored, err = kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
-					}
-					if err != nil {
-						return err
-					}
-					op.Policy = policy.merge(cmd.Flags(), stored.Policy)
+				var set agent.Scope
+				var err error
+				if useDefault {
+					set, err = putScope(ctx, a, s, &agent.PutScope{UseDefault: true})
+				} else {
+					set, err = policy.change(ctx, a, s, cmd.Flags(), false)
 				}
-				set, err := putScope(ctx, a, s, op)
 				if err != nil {
 					return err
 				}
@@ -123,6 +119,36 @@ func scopesSet(a *kit.App) *cobra.Command {
 	policy.register(cmd.Flags())
 	cmd.Flags().BoolVar(&useDefault, "use-default", false, "remove the scope's own policy, so that the default applies")
 	return cmd
+}
+
+// changesMax is how often a change of a policy is tried that others change at the same moment.
+const changesMax = 10
+
+// change changes what the flags name of the policy of the app's scope, or of the default one. If another caller
+// changes the policy between the read and the write, it reads the policy again. With --request-id it writes the
+// policy without that condition, so that the command makes the same commit when it is repeated.
+func (f *policyFlags) change(ctx context.Context, a *kit.App, s kit.Store, flags *pflag.FlagSet, byDefault bool) (agent.Scope, error) {
+	for tries := 1; ; tries++ {
+		stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: byDefault})
+		if kit.Missing(err) && !byDefault { // it has the default policy
+			stored, err = kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
+		}
+		if err != nil {
+			return agent.Scope{}, err
+		}
+		op := &agent.PutScope{Default: byDefault, Policy: f.merge(flags, stored.Policy)}
+		if a.RequestID == "" {
+			op.IfPolicy = &stored.Policy
+		}
+		set, err := putScope(ctx, a, s, op)
+		if op.IfPolicy != nil && agent.CodeOf(err) == agent.CodeConflict && tries < changesMax {
+			continue
+		}
+		if commit := (*kit.CommitError)(nil); op.IfPolicy != nil && errors.As(err, &commit) {
+			commit.Settle = "run the same command again: it changes only what its flags name"
+		}
+		return set, err
+	}
 }
 
 func putScope(ctx context.Context, a *kit.App, s kit.Store, op *agent.PutScope) (agent.Scope, error) {
@@ -151,15 +177,19 @@ func scopesDefault(a *kit.App) *cobra.Command {
 				a.Stale = false // an old policy must not be written back
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
-				if err != nil {
-					return err
-				}
-				set := *stored
+				var set agent.Scope
 				if policy.any(cmd.Flags()) {
-					if set, err = putScope(ctx, a, s, &agent.PutScope{Default: true, Policy: policy.merge(cmd.Flags(), stored.Policy)}); err != nil {
+					changed, err := policy.change(ctx, a, s, cmd.Flags(), true)
+					if err != nil {
 						return err
 					}
+					set = changed
+				} else {
+					stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
+					if err != nil {
+						return err
+					}
+					set = *stored
 				}
 				return a.Print(document.PolicyBody(set.Policy), policyGrid(set.Policy))
 			})

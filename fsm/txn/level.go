@@ -102,6 +102,9 @@ const ReadBytesLevel = 9
 // TrimLevel is the feature level from which on an entry removes as many more rows of a feed as it adds changes.
 const TrimLevel = 9
 
+// PolicyConditionLevel is the feature level from which on put_scope has a condition.
+const PolicyConditionLevel = 9
+
 // TokensApartLevel is the feature level from which on an import of a scope refuses no ops on tokens and on
 // the default policy in that scope.
 const TokensApartLevel = 9

@@ -206,7 +206,7 @@ func putScope(op *agent.PutScope) (members, error) {
 	set(m, "keys_max", p.KeysMax)
 	set(m, "bytes_max", p.BytesMax)
 	set(m, "threads_max", p.ThreadsMax)
-	if op.Default || op.UseDefault || p != (agent.Policy{KeysMax: p.KeysMax, BytesMax: p.BytesMax, ThreadsMax: p.ThreadsMax}) {
+	if op.Default || op.UseDefault || op.IfPolicy != nil || p != (agent.Policy{KeysMax: p.KeysMax, BytesMax: p.BytesMax, ThreadsMax: p.ThreadsMax}) {
 		return nil, fmt.Errorf("this HTTP client sets only quotas of keys, bytes and threads")
 	}
 	return m, nil

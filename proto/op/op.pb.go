@@ -2096,6 +2096,7 @@ type PutScope struct {
 	Policy        *Policy                `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
 	Default       bool                   `protobuf:"varint,280,opt,name=default,proto3" json:"default,omitempty"`                         // set the policy of all scopes that have none of their own
 	UseDefault    bool                   `protobuf:"varint,281,opt,name=use_default,json=useDefault,proto3" json:"use_default,omitempty"` // remove the scope's own policy
+	IfPolicy      *Policy                `protobuf:"bytes,282,opt,name=if_policy,json=ifPolicy,proto3" json:"if_policy,omitempty"`        // refuse the op unless this policy applies
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2149,6 +2150,13 @@ func (x *PutScope) GetUseDefault() bool {
 		return x.UseDefault
 	}
 	return false
+}
+
+func (x *PutScope) GetIfPolicy() *Policy {
+	if x != nil {
+		return x.IfPolicy
+	}
+	return nil
 }
 
 type DeleteScope struct {
@@ -4125,12 +4133,13 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x10bytes_per_second\x18\x9d\x02 \x01(\x04R\x0ebytesPerSecond\x12 \n" +
 	"\vwatches_max\x18\x9e\x02 \x01(\x04R\n" +
 	"watchesMax\x12\x1c\n" +
-	"\tawake_max\x18\x9f\x02 \x01(\x04R\bawakeMax\"w\n" +
+	"\tawake_max\x18\x9f\x02 \x01(\x04R\bawakeMax\"\xad\x01\n" +
 	"\bPutScope\x12.\n" +
 	"\x06policy\x18\x01 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06policy\x12\x19\n" +
 	"\adefault\x18\x98\x02 \x01(\bR\adefault\x12 \n" +
 	"\vuse_default\x18\x99\x02 \x01(\bR\n" +
-	"useDefault\"\r\n" +
+	"useDefault\x124\n" +
+	"\tif_policy\x18\x9a\x02 \x01(\v2\x16.dormouse.op.v1.PolicyR\bifPolicy\"\r\n" +
 	"\vDeleteScope\"$\n" +
 	"\rIndexMetadata\x12\x13\n" +
 	"\x04keys\x18\xac\x02 \x03(\tR\x04keys\"P\n" +
@@ -4443,39 +4452,40 @@ var file_proto_op_op_proto_depIdxs = []int32{
 	8,  // 54: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
 	8,  // 55: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
 	14, // 56: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
-	22, // 57: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
-	23, // 58: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	24, // 59: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
-	27, // 60: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
-	31, // 61: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
-	32, // 62: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
-	69, // 63: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
-	70, // 64: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
-	71, // 65: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
-	26, // 66: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
-	72, // 67: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
-	73, // 68: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
-	74, // 69: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
-	75, // 70: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
-	76, // 71: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
-	77, // 72: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
-	34, // 73: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
-	78, // 74: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
-	79, // 75: dormouse.op.v1.OpResult.deletion:type_name -> dormouse.op.v1.PrefixDeletion
-	4,  // 76: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
-	29, // 77: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
-	25, // 78: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
-	23, // 79: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	29, // 80: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
-	80, // 81: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
-	30, // 82: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
-	14, // 83: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
-	31, // 84: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
-	85, // [85:85] is the sub-list for method output_type
-	85, // [85:85] is the sub-list for method input_type
-	85, // [85:85] is the sub-list for extension type_name
-	85, // [85:85] is the sub-list for extension extendee
-	0,  // [0:85] is the sub-list for field type_name
+	14, // 57: dormouse.op.v1.PutScope.if_policy:type_name -> dormouse.op.v1.Policy
+	22, // 58: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
+	23, // 59: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	24, // 60: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
+	27, // 61: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
+	31, // 62: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
+	32, // 63: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
+	69, // 64: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
+	70, // 65: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
+	71, // 66: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
+	26, // 67: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
+	72, // 68: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
+	73, // 69: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
+	74, // 70: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
+	75, // 71: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
+	76, // 72: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
+	77, // 73: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
+	34, // 74: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
+	78, // 75: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
+	79, // 76: dormouse.op.v1.OpResult.deletion:type_name -> dormouse.op.v1.PrefixDeletion
+	4,  // 77: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
+	29, // 78: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
+	25, // 79: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
+	23, // 80: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	29, // 81: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
+	80, // 82: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
+	30, // 83: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
+	14, // 84: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
+	31, // 85: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
+	86, // [86:86] is the sub-list for method output_type
+	86, // [86:86] is the sub-list for method input_type
+	86, // [86:86] is the sub-list for extension type_name
+	86, // [86:86] is the sub-list for extension extendee
+	0,  // [0:86] is the sub-list for field type_name
 }
 
 func init() { file_proto_op_op_proto_init() }

@@ -1647,6 +1647,9 @@ func (m *PutScope) EncodedSize() int {
 	}
 	n += protocode.SizeBool(280, m.Default)
 	n += protocode.SizeBool(281, m.UseDefault)
+	if m.IfPolicy != nil {
+		n += protocode.SizeMessage(282, m.IfPolicy.EncodedSize())
+	}
 	return n
 }
 
@@ -1657,6 +1660,9 @@ func (m *PutScope) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	if m.IfPolicy != nil {
+		i = protocode.PutMessage(b, m.IfPolicy.EncodeBackward(b[:i]), i, 282)
+	}
 	i = protocode.PutBool(b, i, 281, m.UseDefault)
 	i = protocode.PutBool(b, i, 280, m.Default)
 	if m.Policy != nil {
@@ -1681,6 +1687,8 @@ func (m *PutScope) DecodeAs(mode protocode.Mode, raw []byte) (err error) {
 			err = f.Bool(&m.Default)
 		case 281:
 			err = f.Bool(&m.UseDefault)
+		case 282:
+			err = protocode.Sub(&f, &m.IfPolicy)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -78,8 +78,8 @@ func getDefaultPolicy(c *web.Request, _ *web.None) error {
 	return c.Answer(web.Reply{Body: document.PolicyBody(found.Policy)})
 }
 
-func putDefaultPolicy(c *web.Request, body *document.PolicyBody) error {
-	result, err := c.Commit(&agent.PutScope{Default: true, Policy: body.ToAgent()})
+func putDefaultPolicy(c *web.Request, body *document.DefaultPolicyBody) error {
+	result, err := c.Commit(body.Op())
 	if err != nil {
 		return err
 	}

@@ -3340,6 +3340,85 @@ export interface components {
              */
             op: "decide_review";
         };
+        DefaultPolicyBody: {
+            /**
+             * Format: int64
+             * @description Names with a checkpoint, memories, sessions or conversations; 0 means no limit
+             */
+            agents_max?: number | null;
+            /**
+             * Format: int64
+             * @description Instances awake at once in one process; 0 means no limit
+             */
+            awake_max?: number | null;
+            /**
+             * Format: int64
+             * @description 0 means no limit
+             */
+            bytes_max?: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of requests and answers on each node; 0 means no limit
+             */
+            bytes_per_second?: number | null;
+            /**
+             * Format: int64
+             * @description Minimum number of changes that the scope's feed keeps; 0 means 100,000
+             */
+            changes_max?: number | null;
+            /**
+             * Format: int64
+             * @description Entries of all threads; 0 means no limit
+             */
+            entries_max?: number | null;
+            /**
+             * Format: int64
+             * @description Checkpoints kept per key, including the current one; 0 means 4
+             */
+            history?: number | null;
+            /**
+             * Format: int64
+             * @description How long a checkpoint is kept after it was replaced; 0 means no limit
+             */
+            history_age_ms?: number | null;
+            /** @description Refuse the change as conflict unless this is the default policy */
+            if_policy?: components["schemas"]["PolicyBody"] | null;
+            /**
+             * Format: int64
+             * @description 0 means no limit
+             */
+            keys_max?: number | null;
+            /**
+             * Format: int64
+             * @description Number of memories of one agent; 0 means 100,000
+             */
+            memories_max?: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of all memories of one agent; 0 means 256 MiB
+             */
+            memory_bytes_max?: number | null;
+            /**
+             * Format: int64
+             * @description On each node; 0 means no limit
+             */
+            requests_per_second?: number | null;
+            /**
+             * Format: int64
+             * @description 0 means no limit
+             */
+            threads_max?: number | null;
+            /**
+             * Format: int64
+             * @description 0 means no limit
+             */
+            timers_max?: number | null;
+            /**
+             * Format: int64
+             * @description Watches at once on each node; 0 means no limit
+             */
+            watches_max?: number | null;
+        };
         DeleteCheckpointOp: {
             /** Format: int64 */
             if_incarnation?: number | null;
@@ -6199,6 +6278,8 @@ export interface components {
              * @description How long a checkpoint is kept after it was replaced; 0 means no limit
              */
             history_age_ms?: number | null;
+            /** @description Refuse the change as conflict unless this policy applies */
+            if_policy?: components["schemas"]["PolicyBody"] | null;
             /**
              * Format: int64
              * @description 0 means no limit
@@ -6234,7 +6315,7 @@ export interface components {
              * @description 0 means no limit
              */
             timers_max?: number | null;
-            /** @description Remove the scope's own policy, so that the default applies; the other members must be absent */
+            /** @description Remove the scope's own policy, so that the default applies; the limits must be absent */
             use_default?: boolean | null;
             /**
              * Format: int64
@@ -7226,6 +7307,8 @@ export interface components {
              * @description How long a checkpoint is kept after it was replaced; 0 means no limit
              */
             history_age_ms?: number | null;
+            /** @description Refuse the change as conflict unless this policy applies */
+            if_policy?: components["schemas"]["PolicyBody"] | null;
             /**
              * Format: int64
              * @description 0 means no limit
@@ -7256,7 +7339,7 @@ export interface components {
              * @description 0 means no limit
              */
             timers_max?: number | null;
-            /** @description Remove the scope's own policy, so that the default applies; the other members must be absent */
+            /** @description Remove the scope's own policy, so that the default applies; the limits must be absent */
             use_default?: boolean | null;
             /**
              * Format: int64
@@ -12548,7 +12631,7 @@ export interface operations {
                  *       "watches_max": 10
                  *     }
                  */
-                "application/json": components["schemas"]["PolicyBody"];
+                "application/json": components["schemas"]["DefaultPolicyBody"];
             };
         };
         responses: {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { RefusedError } from '../../../../sdk/js/src/errors.js'
 import { api, type Schemas } from '../../api/client.js'
 import { defaultScope } from '../../app/address.js'
 import { Action, Dialog } from '../../parts/dialog.js'
@@ -15,8 +16,10 @@ interface Edited {
   use?: Schemas['Scope']
   /** Reads the policy again, before it is replaced. */
   current: () => Promise<Policy>
-  save: (policy: Policy) => Promise<unknown>
+  save: (policy: Policy, shown: Policy) => Promise<unknown>
 }
+
+const changed = 'Another person changed these limits after you opened them. Close this dialog, look at the new ones, and change them again.'
 
 const same = (a: Policy, b: Policy): boolean => all.every((l) => (a[l.name] ?? 0) === (b[l.name] ?? 0))
 
@@ -32,8 +35,10 @@ function Form({ of, close, done }: { of: Edited; close: () => void; done: () => 
     setError(undefined)
     try {
       const policy: Policy = Object.fromEntries(all.map((l) => [l.name, read(l, texts[l.name]!)]))
-      if (!same(await of.current(), shown)) throw new Error('Another person changed these limits after you opened them. Close this dialog, look at the new ones, and change them again.')
-      await of.save(policy)
+      if (!same(await of.current(), shown)) throw new Error(changed)
+      await of.save(policy, shown).catch((failure: unknown) => {
+        throw failure instanceof RefusedError && failure.code === 'conflict' ? new Error(changed) : failure
+      })
       close()
       done()
     } catch (failure) {
@@ -106,7 +111,7 @@ export function ChangeScope({ scope, done }: { scope: Schemas['Scope']; done: ()
       <Change done={done} of={{
         title: `Limits of ${scope.name}`, policy: scope.policy, use: scope,
         current: async () => (await api.get('/v1/scopes/{scope}', { params })).policy,
-        save: (policy) => api.put('/v1/scopes/{scope}', { params, body: policy }),
+        save: (policy, shown) => api.put('/v1/scopes/{scope}', { params, body: { ...policy, if_policy: shown } }),
       }} />
     </>
   )
@@ -118,7 +123,7 @@ export function ChangeDefault({ policy, done }: { policy: Policy; done: () => vo
     <Change done={done} of={{
       title: 'Limits of scopes without a policy', policy,
       current: () => api.get('/v1/default-policy', { scope: defaultScope }),
-      save: (next) => api.put('/v1/default-policy', { scope: defaultScope, body: next }),
+      save: (next, shown) => api.put('/v1/default-policy', { scope: defaultScope, body: { ...next, if_policy: shown } }),
     }} />
   )
 }
