@@ -7,10 +7,10 @@ export interface ServerEvent {
 }
 
 /**
- * Reads server-sent events. An event without data is passed on too: it has only an id. Each comment is
- * passed on as undefined, as a sign of life.
+ * Reads server-sent events. An event without data is passed on too: it has only an id. alive is called for each
+ * piece that arrives, also for one of a comment or of an event that is not complete.
  */
-export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent | undefined, void, undefined> {
+export async function* parseEvents(body: ReadableStream<Uint8Array>, alive: () => void): AsyncGenerator<ServerEvent, void, undefined> {
   const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
   let unfinished: string[] = [] // the pieces of a line are joined at its end
   let afterCR = false
@@ -21,6 +21,7 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
+      alive()
       if (value === '') continue
       const text: string = afterCR && value.startsWith('\n') ? value.slice(1) : value // the second half of a CR LF
       afterCR = text.endsWith('\r')
@@ -33,10 +34,6 @@ export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGener
           yield { event: event || 'message', data: data.join('\n'), id }
           event = ''
           data = []
-          continue
-        }
-        if (line.startsWith(':')) {
-          yield undefined
           continue
         }
         const colon = line.indexOf(':')

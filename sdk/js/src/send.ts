@@ -5,6 +5,8 @@ export interface Outgoing {
   headers: Record<string, string>
   body: string | Uint8Array | undefined
   signal: AbortSignal
+  /** Is called when a part of the answer has come, and when a part of a long body has gone. */
+  moved: () => void
 }
 
 /** An answer with its whole body. */
@@ -34,14 +36,38 @@ export function isUnsent(error: unknown): boolean {
 
 /** Returns a Send on fetch. */
 export function byFetch(call: typeof fetch): Send {
-  return async ({ url, method, headers, body, signal }) => {
+  return async ({ url, method, headers, body, signal, moved }) => {
     const response = await call(url, { method, headers, body: body as BodyInit | undefined, signal })
-    const bytes = new Uint8Array(await response.arrayBuffer())
+    moved()
+    const bytes = await received(response, moved)
     return {
       status: response.status, header: (name) => response.headers.get(name), headers: () => response.headers,
       bytes: () => bytes, text: () => decoder.decode(bytes),
     }
   }
+}
+
+/** Returns the body of an answer. */
+async function received(response: Response, moved: () => void): Promise<Uint8Array> {
+  if (!response.body) return new Uint8Array(await response.arrayBuffer()) // not every platform has streams
+  const reader = response.body.getReader()
+  const parts: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    moved()
+    parts.push(value)
+    size += value.length
+  }
+  if (parts.length === 1) return parts[0]!
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 // What this file uses of Node, whose types a package for browsers does not depend on.
@@ -53,7 +79,8 @@ interface NodeResponse extends Emitter {
   headers: Record<string, string | string[] | undefined>
 }
 interface NodeRequest extends Emitter {
-  end: (body?: string | Uint8Array) => void
+  write: (part: Uint8Array, done: (error?: Error | null) => void) => void
+  end: (body?: string | Uint8Array, done?: () => void) => void
   destroy: (error: unknown) => void
 }
 interface NodeHttp {
@@ -74,6 +101,9 @@ interface NodeProcess {
 
 /** An idle connection is closed after this time in ms, before a node or a proxy closes it. */
 const idleMs = 4000
+
+/** The bytes of a long body that are sent at once. */
+const partBytes = 64 << 10
 
 const beyondAscii = /[\u0080-\uffff]/
 
@@ -111,17 +141,21 @@ export function byNode(): Send | undefined {
     return made
   }
   const zlib = process.getBuiltinModule('node:zlib') as NodeZlib
-  return ({ url, method, headers, body, signal }) => new Promise((resolve, reject) => {
+  return ({ url, method, headers, body, signal, moved }) => new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const slash = url.indexOf('/', url.indexOf('://') + 3)
     const { client, options, headers: all } = origin(url.slice(0, slash))
     const lines = [...all]
     for (const name in headers) lines.push(name, headers[name]!)
-    if (body !== undefined) lines.push('content-length', String(Buffer.byteLength(body)))
-    else if (method !== 'GET') lines.push('content-length', '0')
+    const size = body === undefined ? 0 : Buffer.byteLength(body)
+    if (body !== undefined || method !== 'GET') lines.push('content-length', String(size))
     const request = client.request({ ...options, method, path: url.slice(slash), headers: lines }, (response) => {
+      moved()
       const chunks: Uint8Array[] = []
-      response.on('data', (chunk: Uint8Array) => { chunks.push(chunk) })
+      response.on('data', (chunk: Uint8Array) => {
+        moved()
+        chunks.push(chunk)
+      })
       response.on('error', fail)
       response.on('end', () => {
         signal.removeEventListener('abort', abort)
@@ -138,8 +172,25 @@ export function byNode(): Send | undefined {
     signal.addEventListener('abort', abort)
     request.on('error', fail)
     // Node joins the headers to a body that is text, and encodes both as UTF-8.
-    request.end(typeof body === 'string' && lines.some((each) => beyondAscii.test(each)) ? Buffer.from(body) : body)
+    const sent = typeof body === 'string' && (size > partBytes || lines.some((each) => beyondAscii.test(each))) ? Buffer.from(body) : body
+    if (size > partBytes) sendInParts(request, sent as Uint8Array, moved)
+    else request.end(sent)
   })
+}
+
+/** Sends a long body. moved is called for each part that the system has taken. */
+function sendInParts(request: NodeRequest, body: Uint8Array, moved: () => void): void {
+  let at = 0
+  const next = (): void => {
+    const part = body.subarray(at, at += partBytes)
+    if (at >= body.length) return request.end(part, moved)
+    request.write(part, (error) => {
+      if (error) return // the request has an error too
+      moved()
+      next()
+    })
+  }
+  next()
 }
 
 function incoming(response: NodeResponse, bytes: Uint8Array): Incoming {

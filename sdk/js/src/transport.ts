@@ -16,7 +16,7 @@ export interface Options {
   scope?: string
   /** The time in ms within which a call tries again; 30,000 if absent. */
   timeoutMs?: number
-  /** The time in ms of one attempt; 10,000 if absent. */
+  /** The time in ms of one attempt, counted from the last part of its answer that came, or of a long body that went (with fetch, only the former); 10,000 if absent. */
   attemptMs?: number
   /** What happens to lone surrogates in strings of requests: `replace` (by U+FFFD) if absent. */
   loneSurrogates?: LoneSurrogates
@@ -168,14 +168,15 @@ export class Transport {
   }
 
   private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Received | Failure> {
-    const within = Math.max(1, Math.min(this.#options.attemptMs ?? 10_000, deadline - performance.now()))
+    const within = (): number => Math.max(1, Math.min(this.#options.attemptMs ?? 10_000, deadline - performance.now()))
     const linked = new Linked(request.signal)
-    // The node answers at the timeout it was given; the client gives up a little later.
-    const timer = setTimeout(() => linked.cancel(new DOMException('no answer in time', 'TimeoutError')), within + 1000)
+    // The node answers at the timeout it was given; the client gives up a little later. On a slow connection another attempt would take as long.
+    const moved = (): void => linked.cancelIn(within() + 1000, () => new DOMException('no answer in time', 'TimeoutError'))
+    moved()
     try {
       const headers = await this.headers(request, body !== undefined, key)
-      headers['dormouse-timeout-ms'] = String(Math.ceil(within))
-      const response = await this.sender({ url: endpoint + this.url(request), method: request.method, headers, body, signal: linked.signal })
+      headers['dormouse-timeout-ms'] = String(Math.ceil(within()))
+      const response = await this.sender({ url: endpoint + this.url(request), method: request.method, headers, body, signal: linked.signal, moved })
       this.cluster ||= response.header('dormouse-cluster') ?? ''
       if (response.status >= 200 && response.status < 300) {
         const write = !reads.has(`${request.method} ${request.path}`)
@@ -185,7 +186,6 @@ export class Transport {
     } catch (lost) {
       return lost instanceof RefusedError ? { refused: lost } : { lost }
     } finally {
-      clearTimeout(timer)
       linked.release()
     }
   }

@@ -20,10 +20,12 @@ export function backoff(attempt: number): number {
   return most / 2 + Math.random() * (most / 2)
 }
 
-/** A signal that is aborted with any of others, or by cancel. release detaches it from the others. */
+/** A signal that is aborted with any of others, by cancel, or by a timer. release detaches it from the others and stops the timer. */
 export class Linked {
   private readonly controller = new AbortController()
   private readonly detach: (() => void)[] = []
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private released = false
 
   constructor(...signals: (AbortSignal | undefined)[]) {
     for (const signal of signals) {
@@ -43,7 +45,15 @@ export class Linked {
     this.controller.abort(reason)
   }
 
+  /** Aborts the signal after a time in ms, which replaces an earlier one. It does nothing after release. */
+  cancelIn(ms: number, reason: () => unknown): void {
+    clearTimeout(this.timer)
+    if (!this.released) this.timer = setTimeout(() => this.cancel(reason()), ms)
+  }
+
   release(): void {
+    this.released = true
+    clearTimeout(this.timer)
     for (const detach of this.detach) detach()
   }
 }

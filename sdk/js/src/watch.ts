@@ -20,20 +20,14 @@ export async function* follow(transport: Transport, request: Request, last = '')
   for (let attempt = 0; ; attempt++) {
     const endpoint = transport.endpoint
     const linked = new Linked(request.signal)
-    let silence: ReturnType<typeof setTimeout> | undefined
     let refused: RefusedError | undefined
-    const alive = (within: number): void => {
-      clearTimeout(silence)
-      silence = setTimeout(() => linked.cancel(new Error('the stream is silent')), within)
-    }
+    const alive = (within = silenceMs): void => linked.cancelIn(within, () => new Error('the stream is silent'))
     try {
       alive(openingMs)
       const headers = last ? { ...request.headers, 'Last-Event-ID': last } : request.headers
       const response = await transport.open({ ...request, headers }, linked.signal)
-      alive(silenceMs)
-      for await (const event of parseEvents(response.body!)) {
-        alive(silenceMs)
-        if (!event) continue
+      alive()
+      for await (const event of parseEvents(response.body!, alive)) {
         if (event.event === 'problem') throw new RefusedError(JSON.parse(event.data) as Problem)
         // A consumer that resumes by itself has had the event when it asks for the next one.
         if (event.data !== '') {
@@ -47,7 +41,6 @@ export async function* follow(transport: Transport, request: Request, last = '')
       if (error instanceof RefusedError) refused = error
       if (refused && !lasting.has(refused.code)) throw refused
     } finally {
-      clearTimeout(silence)
       linked.cancel(new Error('the stream is closed'))
       linked.release()
     }

@@ -303,10 +303,10 @@ test('events are parsed whatever the pieces in which they arrive', async () => {
         controller.close()
       },
     })
-    const events: (ServerEvent | undefined)[] = []
-    for await (const event of parseEvents(body)) events.push(event)
+    const events: ServerEvent[] = []
+    for await (const event of parseEvents(body, () => undefined)) events.push(event)
     assert.deepEqual(events, [
-      undefined, { event: 'a', data: 'x\né', id: '1' }, { event: 'message', data: '', id: '2' }, { event: 'message', data: 'y', id: '2' },
+      { event: 'a', data: 'x\né', id: '1' }, { event: 'message', data: '', id: '2' }, { event: 'message', data: 'y', id: '2' },
     ], `pieces of ${size}`)
   }
 })
@@ -323,8 +323,8 @@ test('a large event arrives in many pieces', async () => {
     },
   })
   let events = 0
-  for await (const event of parseEvents(body)) {
-    assert.equal(event?.data.length, size)
+  for await (const event of parseEvents(body, () => undefined)) {
+    assert.equal(event.data.length, size)
     events++
   }
   assert.equal(events, 1)

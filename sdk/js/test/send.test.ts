@@ -58,7 +58,7 @@ test('an answer may be compressed and come in parts', async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const answer = await byNode()!({ url, method: 'GET', headers: {}, body: undefined, signal: new AbortController().signal })
+  const answer = await byNode()!({ url, method: 'GET', headers: {}, body: undefined, signal: new AbortController().signal, moved: () => undefined })
   assert.equal(answer.text(), text)
   server.close(() => undefined).closeAllConnections()
 })
