@@ -39,7 +39,8 @@ class Client:
 
     endpoints has the base URLs of nodes; token is a bearer token or a function that returns the
     current one; scope is the keyspace of a tenant; timeout_ms is the time within which a call tries
-    again, and attempt_ms that of one attempt; http is `HttpxHttp(...)`, or `StandardHttp(context)`
+    again, and attempt_ms that of one attempt, counted from the last part of its answer that came, or
+    of a long body that went; http is `HttpxHttp(...)`, or `StandardHttp(context)`
     for a TLS context of your own.
     """
 

@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -18,6 +18,9 @@ IDLE_MAX = 16
 
 #: The seconds within which a stream opens.
 OPENING_MAX = 10.0
+
+#: The bytes of a long body that are sent at once.
+PART_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,11 @@ class Stream(Protocol):
 class Http(Protocol):
     """What a client needs of an HTTP library. Its methods may be called by many threads at once."""
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
-        """Makes one request. It raises OSError if no whole answer arrives within the timeout in seconds, NotSentError if none was sent.
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, silence: float, until: float, fresh: bool) -> Response:
+        """Makes one request. It raises OSError if no whole answer arrives, NotSentError if the request was not sent.
 
-        With fresh it uses a new connection, so that a lost connection means a lost request.
+        The request is lost after this silence in seconds, in which no part of the answer came and no part of a long
+        body went, and at the time until of time.monotonic. With fresh it uses a new connection, so that a lost connection means a lost request.
         """
         ...
 
@@ -74,24 +78,30 @@ class StandardHttp:
         self._lock = threading.Lock()
         self._idle: dict[tuple[int, str, str], list[http.client.HTTPConnection]] = {}  # guarded by _lock
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, silence: float, until: float, fresh: bool) -> Response:
         parts = urlsplit(url)
         # A forked process has the connections of its parent, but must not use them.
         key = (os.getpid(), parts.scheme, parts.netloc)
-        until = time.monotonic() + timeout
-        connection = self._connection(key, timeout, fresh)
+        connection = self._connection(key, _left(silence, until), fresh)
         kept = False
         try:
             sent = True
             sock = connection.sock or _connected(connection, parts.netloc)
+
+            def wait() -> None:
+                sock.settimeout(_left(silence, until))
+
             try:
-                connection.request(method, url[url.index(parts.netloc) + len(parts.netloc) :], body=body, headers=dict(headers))
+                content, sized = _in_parts(body, wait)
+                wait()
+                connection.request(method, url[url.index(parts.netloc) + len(parts.netloc) :], body=content, headers={**headers, **sized})
             except (BrokenPipeError, ConnectionResetError):
                 sent = False  # a node that refuses a large body answers before it has read all of it
+            wait()
             answer = connection.getresponse()
-            content = _content(answer, sock, until)
+            received = _received(answer, wait)
             kept = sent and not answer.will_close
-            return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
+            return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, received)
         except NotSentError:
             self._forget(key)
             raise
@@ -169,14 +179,38 @@ def _connected(connection: http.client.HTTPConnection, netloc: str) -> socket.so
     return connection.sock
 
 
-def _content(answer: http.client.HTTPResponse, sock: socket.socket, until: float) -> bytes:
-    """Reads the body of an answer until a time of time.monotonic, however slowly its pieces arrive."""
+def _left(silence: float, until: float) -> float:
+    """Returns how many seconds the next step of a request may take."""
+    left = min(silence, until - time.monotonic())
+    if left <= 0:
+        raise TimeoutError("the time for the call is over")
+    return left
+
+
+class _Parts:
+    """A long body, part by part. It calls wait before each part."""
+
+    def __init__(self, body: bytes, wait: Callable[[], object]) -> None:
+        self._body, self._wait = body, wait
+
+    def __iter__(self) -> Iterator[bytes]:
+        for at in range(0, len(self._body), PART_BYTES):
+            self._wait()
+            yield self._body[at : at + PART_BYTES]
+
+
+def _in_parts(body: bytes | None, wait: Callable[[], object]) -> tuple[bytes | _Parts | None, dict[str, str]]:
+    """Returns a body as it is sent, and the header that its parts need."""
+    if body is None or len(body) <= PART_BYTES:
+        return body, {}
+    return _Parts(body, wait), {"Content-Length": str(len(body))}
+
+
+def _received(answer: http.client.HTTPResponse, wait: Callable[[], object]) -> bytes:
+    """Reads the body of an answer. It calls wait before each piece."""
     pieces = list[bytes]()
     while not answer.isclosed():
-        left = until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the answer did not arrive in time")
-        sock.settimeout(left)
+        wait()
         if not (piece := answer.read1(1 << 20)):
             break
         pieces.append(piece)
@@ -214,18 +248,26 @@ class HttpxHttp:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, silence: float, until: float, fresh: bool) -> Response:
         import httpx
 
+        def wait() -> float:  # httpx bounds the silence itself
+            return _left(silence, until)
+
+        content, sized = _in_parts(body, wait)
         more = {"Connection": "close"} if fresh else {}
-        encoded = [(name.encode(), value.encode("latin-1")) for name, value in {**headers, **more}.items()]
+        encoded = [(name.encode(), value.encode("latin-1")) for name, value in {**headers, **sized, **more}.items()]
+        pieces = list[bytes]()
         try:
-            answer = self._client.request(method, url, headers=encoded, content=body, timeout=timeout)
+            with self._client.stream(method, url, headers=encoded, content=content, timeout=wait()) as answer:
+                for piece in answer.iter_bytes():
+                    wait()
+                    pieces.append(piece)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise NotSentError(f"no connection to {url}: {error!r}") from error
         except httpx.HTTPError as error:
             raise ConnectionError(f"the request was lost: {error!r}") from error
-        return Response(answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content)
+        return Response(answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, b"".join(pieces))
 
     def open(self, url: str, headers: Mapping[str, str], silence: float) -> Stream:
         import httpx

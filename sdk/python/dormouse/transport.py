@@ -194,8 +194,8 @@ class Transport:
         within = max(0.001, min(self._attempt_ms / 1000, deadline - time.monotonic()))
         headers = self._headers(request, body, key)
         headers["Dormouse-Timeout-Ms"] = str(math.ceil(within * 1000))
-        # The node answers at the timeout it was given; the client gives up a little later.
-        response = self._http.send(request.method, endpoint + self._url(request), headers, body, within + 1, fresh)
+        # The node answers at the timeout it was given; the client gives up a little later. On a slow connection another attempt would take as long.
+        response = self._http.send(request.method, endpoint + self._url(request), headers, body, within + 1, deadline + 1, fresh)
         if not self._cluster:
             self._cluster = response.headers.get("dormouse-cluster", "")
         if 200 <= response.status < 300:

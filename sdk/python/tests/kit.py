@@ -52,13 +52,13 @@ class Scripted:
     def __init__(self, replies: list[Reply]) -> None:
         self.replies, self.got = replies, list[Got]()
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, silence: float, until: float, fresh: bool) -> Response:
         got = Got(url, method, dict(headers), body)
         self.got.append(got)
         return self.replies[min(len(self.got), len(self.replies)) - 1](got)
 
     def open(self, url: str, headers: Mapping[str, str], silence: float) -> Stream:
-        return Stream(self.send("GET", url, headers, None, silence, True))
+        return Stream(self.send("GET", url, headers, None, silence, 0, True))
 
     def close(self) -> None:
         pass
