@@ -36,7 +36,7 @@ defmodule Dormouse do
     * `:token` - a bearer token, or a function that returns the current one
     * `:scope` - the keyspace of a tenant
     * `:timeout_ms` - the time within which a call tries again; 30,000 if absent
-    * `:attempt_ms` - the time of one attempt; 10,000 if absent
+    * `:attempt_ms` - the time of one attempt, counted from the last part of its answer that came, or of a long body that went; 10,000 if absent
     * `:invalid_utf8` - what happens to strings of requests that are no UTF-8: `:replace` (by U+FFFD) or `:refuse`
     * `:tls` - options of `:ssl` for https, such as `cacertfile:`
   """

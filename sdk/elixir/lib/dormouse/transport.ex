@@ -57,16 +57,19 @@ defmodule Dormouse.Transport do
       deadline = HTTP.now() + @attempt_ms
 
       case HTTP.connect(URI.parse(shared.endpoint), @attempt_ms, shared.settings[:tls] || []) do
-        {:ok, connection} -> opened(connection, shared.endpoint, HTTP.request(connection, "GET", target, headers, "", deadline), deadline + silence)
-        {:error, reason} -> {:lost, shared.endpoint, reason}
+        {:ok, connection} ->
+          opened(connection, shared.endpoint, HTTP.request(connection, "GET", target, headers, "", {@attempt_ms, deadline}), {silence, deadline + silence})
+
+        {:error, reason} ->
+          {:lost, shared.endpoint, reason}
       end
     end
   end
 
-  defp opened(connection, endpoint, {:ok, %{status: 200}}, _deadline), do: {:ok, endpoint, connection}
+  defp opened(connection, endpoint, {:ok, %{status: 200}}, _limits), do: {:ok, endpoint, connection}
 
-  defp opened(connection, endpoint, {:ok, response}, deadline) do
-    body = HTTP.body(connection, response, deadline)
+  defp opened(connection, endpoint, {:ok, response}, limits) do
+    body = HTTP.body(connection, response, limits)
     HTTP.close(connection)
 
     case body do
@@ -75,7 +78,7 @@ defmodule Dormouse.Transport do
     end
   end
 
-  defp opened(connection, endpoint, {:error, reason}, _deadline) do
+  defp opened(connection, endpoint, {:error, reason}, _limits) do
     HTTP.drop(connection)
     {:lost, endpoint, reason}
   end
@@ -142,15 +145,13 @@ defmodule Dormouse.Transport do
   end
 
   defp attempt(call, shared) do
-    within = max(1, min(call.attempt_ms, call.deadline - HTTP.now()))
-    # The node answers at the timeout it was given; the client gives up a little later.
-    deadline = HTTP.now() + within + 1000
+    {within, limits} = within(call, HTTP.now())
 
     with {:ok, authorization} <- authorization(shared.settings[:token]),
-         {:ok, connection} <- connection(call, shared.endpoint, deadline) do
+         {:ok, connection} <- connection(call, shared.endpoint, within + 1000) do
       headers = [{"Dormouse-Timeout-Ms", Integer.to_string(within)} | call.headers] ++ authorization ++ common(shared)
 
-      case exchange(connection, call, headers, deadline) do
+      case exchange(connection, call, headers, limits) do
         {:ok, response, body} ->
           if response.close, do: HTTP.close(connection), else: Server.keep(call.client.server, shared.endpoint, connection)
           if shared.cluster == nil and response.headers["dormouse-cluster"], do: Server.joined(call.client.server, response.headers["dormouse-cluster"])
@@ -164,20 +165,27 @@ defmodule Dormouse.Transport do
     end
   end
 
+  @doc "Returns the timeout of an attempt in ms, and the limits of its request."
+  def within(%{attempt_ms: attempt_ms, deadline: deadline}, now) do
+    within = max(1, min(attempt_ms, deadline - now))
+    # The node answers at the timeout it was given; the client gives up a little later. On a slow connection another attempt would take as long.
+    {within, {within + 1000, max(now, deadline) + 1000}}
+  end
+
   # A call that is sent once gets a new connection, so that a lost connection means a lost call.
-  defp connection(call, endpoint, deadline) do
+  defp connection(call, endpoint, timeout) do
     case if(call.repeatable, do: Server.take(call.client.server, endpoint)) do
       nil ->
-        with {:error, reason} <- HTTP.connect(URI.parse(endpoint), max(1, deadline - HTTP.now()), call.tls), do: {:error, {:not_sent, reason}}
+        with {:error, reason} <- HTTP.connect(URI.parse(endpoint), timeout, call.tls), do: {:error, {:not_sent, reason}}
 
       connection ->
         {:ok, connection}
     end
   end
 
-  defp exchange(connection, call, headers, deadline) do
-    with {:ok, response} <- HTTP.request(connection, call.method, call.target, headers, call.body, deadline),
-         {:ok, body} <- HTTP.body(connection, response, deadline) do
+  defp exchange(connection, call, headers, limits) do
+    with {:ok, response} <- HTTP.request(connection, call.method, call.target, headers, call.body, limits),
+         {:ok, body} <- HTTP.body(connection, response, limits) do
       {:ok, response, body}
     end
   end

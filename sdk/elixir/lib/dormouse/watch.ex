@@ -47,7 +47,7 @@ defmodule Dormouse.Watch do
   end
 
   defp next(watch) do
-    case HTTP.chunk(watch.connection, HTTP.now() + @silence_ms) do
+    case HTTP.chunk(watch.connection, {@silence_ms, :infinity}) do
       {:ok, piece} when piece != "" ->
         {events, parser} = parse(watch.parser, piece)
         take(events, [], %{watch | parser: parser})

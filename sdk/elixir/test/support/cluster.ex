@@ -16,9 +16,8 @@ defmodule Dormouse.Test.Cluster do
   @doc "Kills the leader; it starts again after two seconds."
   def kill do
     uri = URI.parse(System.fetch_env!("DORMOUSE_CONTROL"))
-    deadline = Dormouse.HTTP.now() + 10_000
     {:ok, connection} = Dormouse.HTTP.connect(uri, 10_000, [])
-    {:ok, %{status: 200}} = Dormouse.HTTP.request(connection, "POST", "/leader/kill", [], "", deadline)
+    {:ok, %{status: 200}} = Dormouse.HTTP.request(connection, "POST", "/leader/kill", [], "", {10_000, :infinity})
     Dormouse.HTTP.close(connection)
   end
 end
