@@ -34,10 +34,10 @@ export function isUnsent(error: unknown): boolean {
   return errors?.length ? errors.every(isUnsent) : cause !== undefined && isUnsent(cause) // a name with several addresses; fetch
 }
 
-/** Returns a Send on fetch. */
+/** Returns a Send on fetch. It follows no redirects: they could lead the token and the body to another host. */
 export function byFetch(call: typeof fetch): Send {
   return async ({ url, method, headers, body, signal, moved }) => {
-    const response = await call(url, { method, headers, body: body as BodyInit | undefined, signal })
+    const response = await call(url, { method, headers, body: body as BodyInit | undefined, signal, redirect: 'manual' })
     moved()
     const bytes = await received(response, moved)
     return {

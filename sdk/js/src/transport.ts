@@ -194,7 +194,7 @@ export class Transport {
   async open(request: Request, signal: AbortSignal): Promise<Response> {
     const headers = await this.headers(request, false, undefined)
     headers.accept = 'text/event-stream'
-    const response = await (this.#options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store' })
+    const response = await (this.#options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store', redirect: 'manual' })
     if (!response.ok) throw new RefusedError(problemOf(response.status, await response.text()))
     return response
   }

@@ -118,3 +118,19 @@ for (const [name, options] of [['the HTTP client of Node', {}], ['fetch', { fetc
     assert.equal(calls, 4)
   })
 }
+
+for (const [name, options] of [['the HTTP client of Node', {}], ['fetch', { fetch }]] as const) {
+  test(`a redirect does not lead the token and the body to another host, by ${name}`, { timeout: 10_000 }, async (t) => {
+    const reached: string[] = []
+    const other = await serving(t, (request, response) => {
+      reached.push(`${request.method} ${request.url}`)
+      response.end('{}')
+    })
+    const client = await serving(t, (request, response) => {
+      response.writeHead(307, { location: other.transport.endpoint + request.url }).end()
+    }, { token: 'secret', ...options })
+    await assert.rejects(client.values.put('k', 'v'), { name: 'RefusedError', code: 'invalid', status: 307 })
+    await assert.rejects(client.changes().next(), { name: 'RefusedError', code: 'invalid', status: 307 })
+    assert.deepEqual(reached, [])
+  })
+}
