@@ -27,8 +27,17 @@ const decoder = new TextDecoder()
 /** What Node names the steps before a request is sent. */
 const opening = new Set(['connect', 'getaddrinfo'])
 
-/** Returns whether an error of Node says that no connection came about, so that nothing was sent. Browsers do not tell. */
+/** An attempt that ended before anything was sent. */
+export class NotSentError extends Error {
+  constructor(cause: unknown) {
+    super(`the request was not sent: ${String(cause)}`, { cause })
+    this.name = 'NotSentError'
+  }
+}
+
+/** Returns whether an error says that no connection came about, so that nothing was sent. Browsers do not tell. */
 export function isUnsent(error: unknown): boolean {
+  if (error instanceof NotSentError) return true
   const { syscall, errors, cause } = (error ?? {}) as { syscall?: string; errors?: unknown[]; cause?: unknown }
   if (syscall !== undefined) return opening.has(syscall)
   return errors?.length ? errors.every(isUnsent) : cause !== undefined && isUnsent(cause) // a name with several addresses; fetch
@@ -77,6 +86,12 @@ interface Emitter {
 interface NodeResponse extends Emitter {
   statusCode: number
   headers: Record<string, string | string[] | undefined>
+}
+interface NodeSocket {
+  connecting: boolean
+  /** Of TLS: the handshake is not complete. */
+  secureConnecting?: boolean
+  once: (event: string, listener: () => void) => unknown
 }
 interface NodeRequest extends Emitter {
   write: (part: Uint8Array, done: (error?: Error | null) => void) => void
@@ -164,10 +179,16 @@ export function byNode(): Send | undefined {
         else zlib.gunzip(whole, (error, bytes) => { if (error) reject(error); else resolve(incoming(response, bytes)) })
       })
     })
+    let connected = false // from now on a part of the request may have been sent
+    request.on('socket', (socket: NodeSocket) => {
+      if (socket.secureConnecting) socket.once('secureConnect', () => { connected = true })
+      else if (socket.connecting) socket.once('connect', () => { connected = true })
+      else connected = true
+    })
     const abort = (): void => request.destroy(signal.reason)
     const fail = (error: unknown): void => {
       signal.removeEventListener('abort', abort)
-      reject(error)
+      reject(connected ? error : new NotSentError(error))
     }
     signal.addEventListener('abort', abort)
     request.on('error', fail)

@@ -3,8 +3,8 @@ import { encode, wellFormed, type LoneSurrogates } from './json.js'
 import { takesKey } from './keys.js'
 import { reads } from './operations.js'
 import { isInconclusive, problemOf, transient, undecided } from './problems.js'
-import { byFetch, byNode, isUnsent, type Incoming, type Send } from './send.js'
-import { Linked, backoff, sleep } from './wait.js'
+import { NotSentError, byFetch, byNode, isUnsent, type Incoming, type Send } from './send.js'
+import { Linked, backoff, sleep, unlessAborted } from './wait.js'
 
 /** How a client reaches the cluster. */
 export interface Options {
@@ -174,7 +174,7 @@ export class Transport {
     const moved = (): void => linked.cancelIn(within() + 1000, () => new DOMException('no answer in time', 'TimeoutError'))
     moved()
     try {
-      const headers = await this.headers(request, body !== undefined, key)
+      const headers = await this.headers(request, body !== undefined, key, linked.signal)
       headers['dormouse-timeout-ms'] = String(Math.ceil(within()))
       const response = await this.sender({ url: endpoint + this.url(request), method: request.method, headers, body, signal: linked.signal, moved })
       this.cluster ||= response.header('dormouse-cluster') ?? ''
@@ -192,7 +192,7 @@ export class Transport {
 
   /** Opens a stream of events at the current endpoint. */
   async open(request: Request, signal: AbortSignal): Promise<Response> {
-    const headers = await this.headers(request, false, undefined)
+    const headers = await this.headers(request, false, undefined, signal)
     headers.accept = 'text/event-stream'
     const response = await (this.#options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store', redirect: 'manual' })
     if (!response.ok) throw new RefusedError(problemOf(response.status, await response.text()))
@@ -200,7 +200,7 @@ export class Transport {
   }
 
   /** Returns the headers of a request, their names in lower case. */
-  private async headers(request: Request, hasBody: boolean, key: string | undefined): Promise<Record<string, string>> {
+  private async headers(request: Request, hasBody: boolean, key: string | undefined, signal: AbortSignal): Promise<Record<string, string>> {
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value
     if (hasBody) headers['content-type'] ??= request.bytes === undefined ? 'application/json' : 'application/octet-stream'
@@ -215,7 +215,7 @@ export class Transport {
     }
     const { token } = this.#options
     // Files of tokens end with a line break.
-    if (token !== undefined) headers.authorization = `Bearer ${(await bearer(token)).trimEnd()}`
+    if (token !== undefined) headers.authorization = `Bearer ${(await bearer(token, signal)).trimEnd()}`
     for (const name in headers) {
       if (beyondHeaders.test(headers[name]!)) throw refusal('invalid', `the header ${name} has a line break or another character that headers cannot have`)
     }
@@ -242,11 +242,13 @@ export class Transport {
   }
 }
 
-/** Returns the current token. If the caller's function fails, nothing was sent: that is a refusal. */
-async function bearer(token: NonNullable<Options['token']>): Promise<string> {
+/** Returns the current token. If the caller's function fails, nothing was sent: that is a refusal. It is waited for until the signal is aborted. */
+async function bearer(token: NonNullable<Options['token']>, signal: AbortSignal): Promise<string> {
+  if (typeof token === 'string') return token
   try {
-    return typeof token === 'string' ? token : await token()
+    return await unlessAborted(Promise.resolve(token()), signal)
   } catch (cause) {
+    if (signal.aborted) throw new NotSentError(cause)
     const error = refusal('unauthenticated', `the function of the token failed: ${String(cause)}`)
     error.cause = cause
     throw error

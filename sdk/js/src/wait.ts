@@ -14,6 +14,16 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** Returns what a promise brings, or rejects with the reason of the signal once that is aborted. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason)
+    if (signal.aborted) aborted()
+    signal.addEventListener('abort', aborted, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  })
+}
+
 /** The wait before the attempt with this number, from 0: doubled each time, with jitter. */
 export function backoff(attempt: number): number {
   const most = Math.min(1000, 25 * 2 ** Math.min(attempt, 6))

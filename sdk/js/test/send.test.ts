@@ -1,7 +1,7 @@
 // The calls of the client against a real HTTP server: on Node they do not go through fetch.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Client, RefusedError, UnknownError, type Options } from '../src/index.js'
@@ -134,3 +134,44 @@ for (const [name, options] of [['the HTTP client of Node', {}], ['fetch', { fetc
     assert.deepEqual(reached, [])
   })
 }
+
+test('a call that is sent once goes to the next node if the first makes no connection in time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let calls = 0
+  const up = await serving(t, (_request, response) => {
+    calls++
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
+  // It takes connections, and is silent when it should begin with TLS.
+  const silent = createTcpServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => t.mock.timers.tick(11_000))
+  })
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.after(() => silent.close())
+  const client = new Client({ endpoints: [`https://127.0.0.1:${(silent.address() as AddressInfo).port}`, up.transport.endpoint], timeoutMs: 60_000 })
+  client.transport.leave(up.transport.endpoint)
+  await client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} })
+  assert.equal(calls, 1)
+})
+
+test('a call does not wait for its token longer than for an answer', { timeout: 10_000 }, async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let asked = 0
+  let waits = (): void => undefined
+  const waiting = new Promise<void>((resolve) => { waits = resolve })
+  const token = (): string | Promise<string> => (asked++ > 0 ? 'secret' : new Promise(() => waits()))
+  const client = await serving(t, (_request, response) => { response.setHeader('content-type', 'application/json').end('{}') }, { token })
+  client.transport.pause = () => 0
+  const put = client.with({ timeoutMs: 60_000 }).values.put('k', 'v')
+  await waiting
+  t.mock.timers.tick(11_000)
+  await put
+  assert.equal(asked, 2)
+  const hung = new Client({ endpoints: client.transport.endpoints, token: () => new Promise(() => undefined) })
+  const reason = new Error('enough')
+  const controller = new AbortController()
+  const [call, watch] = [hung.values.put('k', 'v', { signal: controller.signal }), hung.changes({ signal: controller.signal }).next()]
+  controller.abort(reason)
+  await assert.rejects(call, reason)
+  await assert.rejects(watch, reason)
+})
