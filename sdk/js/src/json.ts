@@ -12,9 +12,17 @@ export function wellFormed(text: string, policy: LoneSurrogates): string {
   return text.replace(lone, '\uFFFD')
 }
 
-/** Encodes a body. JSON.stringify writes a lone surrogate as an escape, which a node refuses. */
+/** Encodes a body, or throws a refusal if it is no JSON. JSON.stringify writes a lone surrogate as an escape, which a node refuses. */
 export function encode(value: unknown, policy: LoneSurrogates): string {
-  const text = JSON.stringify(value)
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (cause) { // such as a BigInt
+    const error = refusal('invalid', `the body is no JSON: ${String(cause)}`)
+    error.cause = cause
+    throw error
+  }
+  if (text === undefined) throw refusal('invalid', `the body is no JSON: it is a ${typeof value}`)
   if (!text.includes('\\ud')) return text
   return JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member === 'string') return wellFormed(member, policy)

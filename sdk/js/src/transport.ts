@@ -161,10 +161,13 @@ export class Transport {
     }
   }
 
+  private wellFormed(text: string): string {
+    return wellFormed(text, this.#options.loneSurrogates ?? 'replace')
+  }
+
   private encoded(request: Request): string | Uint8Array | undefined {
-    const policy = this.#options.loneSurrogates ?? 'replace'
-    if (request.bytes !== undefined) return typeof request.bytes === 'string' ? wellFormed(request.bytes, policy) : request.bytes
-    return request.body === undefined ? undefined : encode(request.body, policy)
+    if (request.bytes !== undefined) return typeof request.bytes === 'string' ? this.wellFormed(request.bytes) : request.bytes
+    return request.body === undefined ? undefined : encode(request.body, this.#options.loneSurrogates ?? 'replace')
   }
 
   private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Received | Failure> {
@@ -205,12 +208,12 @@ export class Transport {
     for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value
     if (hasBody) headers['content-type'] ??= request.bytes === undefined ? 'application/json' : 'application/octet-stream'
     const scope = request.scope ?? this.#options.scope
-    if (scope !== undefined) headers['dormouse-scope'] = header(scope)
+    if (scope !== undefined) headers['dormouse-scope'] = header(this.wellFormed(scope))
     if (this.cluster) headers['dormouse-cluster'] = this.cluster
-    if (key !== undefined) headers['idempotency-key'] = header(key)
+    if (key !== undefined) headers['idempotency-key'] = header(this.wellFormed(key))
     if (request.fence && !reads.has(`${request.method} ${request.path}`)) {
       const { claim, epoch } = request.fence
-      const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(wellFormed(claim, this.#options.loneSurrogates ?? 'replace'))}"`
+      const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(this.wellFormed(claim))}"`
       headers['dormouse-fence'] = `claim=${quoted};epoch=${epoch}`
     }
     const { token } = this.#options
@@ -228,14 +231,14 @@ export class Transport {
       if (id === undefined || id === '') throw refusal('invalid', `${name} is missing`)
       // A URL with such a part is another URL, even if its dots are percent-encoded.
       if (id === '.' || id === '..') throw refusal('invalid', `${name} is "${id}": choose another id`)
-      return encodeURIComponent(wellFormed(String(id), this.#options.loneSurrogates ?? 'replace'))
+      return encodeURIComponent(this.wellFormed(String(id)))
     })
     const query = new URLSearchParams()
     const all: Query = { ...request.query }
     if (reads.has(`${request.method} ${request.path}`)) Object.assign(all, { stale: request.stale || undefined, min_index: request.minIndex })
     for (const [name, value] of Object.entries(all)) {
       if (value === undefined) continue
-      for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each))
+      for (const each of Array.isArray(value) ? value : [value]) query.append(name, this.wellFormed(String(each)))
     }
     const text = query.toString()
     return text ? `${path}?${text}` : path

@@ -68,3 +68,22 @@ test('a fence with half of a surrogate pair and an id that is a number are sent'
   assert.equal(got[0]!.headers.get('dormouse-fence'), 'claim=%"c%EF%BF%BD";epoch=1')
   assert.equal(got[0]!.url.pathname, '/v1/checkpoints/7')
 })
+
+test('a body that is no JSON is refused', async () => {
+  const { client, got } = scripted([stamp])
+  for (const state of [{ n: 1n }, { toJSON: () => { throw new Error('no') } }]) {
+    await assert.rejects(client.checkpoints.put('k', { state: state as Record<string, unknown> }), { name: 'RefusedError', code: 'invalid' })
+  }
+  await assert.rejects(client.call({ method: 'PUT', path: '/v1/checkpoints/{key}', params: { key: 'k' }, body: () => 1 }), { code: 'invalid' })
+  assert.equal(got.length, 0)
+})
+
+test('half of a surrogate pair is refused in each part of a request', async () => {
+  const half = 'a\uD83D'
+  const { client, got } = scripted([stamp], { loneSurrogates: 'refuse' })
+  for (const call of [
+    client.checkpoints.get(half), client.checkpoints.list({ prefix: half }), client.checkpoints.get('k', { scope: half }),
+    client.checkpoints.delete('k', { idempotencyKey: half }), client.values.put('k', half), client.fenced({ claim: half, epoch: 1 }).checkpoints.delete('k'),
+  ]) await assert.rejects(call, { name: 'RefusedError', code: 'invalid' })
+  assert.equal(got.length, 0)
+})
