@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import selectors
 import socket
 import ssl
 import threading
@@ -143,15 +144,19 @@ class StandardHttp:
 
     def _connection(self, key: tuple[int, str, str], timeout: float, fresh: bool) -> http.client.HTTPConnection:
         if not fresh:
-            with self._lock:
-                idle = self._idle.get(key)
-                connection = idle.pop() if idle else None
-            if connection is not None and connection.sock is not None:
-                connection.timeout = timeout
-                connection.sock.settimeout(timeout)
-                return connection
+            while (connection := self._idle_connection(key)) is not None:
+                if connection.sock is not None and not _readable(connection.sock):
+                    connection.timeout = timeout
+                    connection.sock.settimeout(timeout)
+                    return connection
+                connection.close()
         _pid, scheme, netloc = key
         return self._new(scheme, netloc, timeout)
+
+    def _idle_connection(self, key: tuple[int, str, str]) -> http.client.HTTPConnection | None:
+        with self._lock:
+            idle = self._idle.get(key)
+            return idle.pop() if idle else None
 
     def _forget(self, key: tuple[int, str, str]) -> None:
         """Closes the idle connections to a node after one was lost: the others are likely lost too."""
@@ -168,6 +173,13 @@ class StandardHttp:
                     idle.append(connection)
                     return
         connection.close()
+
+
+def _readable(sock: socket.socket) -> bool:
+    """Reports whether an idle connection was closed by the node, or has what no request asked for."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 def _connected(connection: http.client.HTTPConnection, netloc: str) -> socket.socket:
