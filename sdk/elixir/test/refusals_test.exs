@@ -86,4 +86,18 @@ defmodule Dormouse.RefusalsTest do
     assert {:ok, _answer} = Checkpoints.get(client, "k")
     assert %{idle: %{^url => [_one]}} = :sys.get_state(server)
   end
+
+  test "an idle connection that the node closed is not used" do
+    {[url], got} = Test.Node.start([{:last, answer(@stamp), self()}, {:last, answer(@stamp), self()}, problem("forbidden", 403)])
+    server = start_supervised!({Dormouse, endpoints: url}, id: make_ref())
+    client = Dormouse.client(server)
+
+    for _ <- 1..2 do
+      assert {:ok, _answer} = Checkpoints.get(client, "k")
+      assert_receive :closed
+    end
+
+    assert {:error, %Refused{code: "forbidden"}} = Checkpoints.put(client, "k", %{state: %{}})
+    assert length(got.()) == 3
+  end
 end

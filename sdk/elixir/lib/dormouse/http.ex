@@ -183,6 +183,9 @@ defmodule Dormouse.HTTP do
   defp setopts(%HTTP{transport: :gen_tcp, socket: socket}, options), do: :inet.setopts(socket, options)
   defp setopts(%HTTP{transport: transport, socket: socket}, options), do: transport.setopts(socket, options)
 
+  @doc "Reports whether the node has neither closed an idle connection nor sent what no request asked for."
+  def idle?(connection), do: connection.transport.recv(connection.socket, 0, 0) == {:error, :timeout}
+
   @doc "Gives the connection to another process."
   def give(connection, pid), do: connection.transport.controlling_process(connection.socket, pid)
 

@@ -179,7 +179,12 @@ defmodule Dormouse.Transport do
         with {:error, reason} <- HTTP.connect(URI.parse(endpoint), timeout, call.tls), do: {:error, {:not_sent, reason}}
 
       connection ->
-        {:ok, connection}
+        if HTTP.idle?(connection) do
+          {:ok, connection}
+        else
+          HTTP.drop(connection)
+          connection(call, endpoint, timeout)
+        end
     end
   end
 

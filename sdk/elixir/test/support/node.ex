@@ -73,23 +73,22 @@ defmodule Dormouse.Test.Node do
     :gen_tcp.close(socket)
   end
 
-  defp reply(socket, {status, type, headers, text}, script, number) do
-    lines = for {name, value} <- headers, do: [name, ": ", value, "\r\n"]
+  # The node closes the connection after this reply, without saying so in it, and tells pid.
+  defp reply(socket, {:last, reply, pid}, _script, _number) do
+    answered(socket, reply)
+    :gen_tcp.close(socket)
+    send(pid, :closed)
+  end
 
-    head = [
-      "HTTP/1.1 ",
-      Integer.to_string(status),
-      " X\r\nContent-Type: ",
-      type,
-      "\r\nContent-Length: ",
-      Integer.to_string(byte_size(text)),
-      "\r\n",
-      lines,
-      "\r\n"
-    ]
-
-    :gen_tcp.send(socket, [head, text])
+  defp reply(socket, reply, script, number) do
+    answered(socket, reply)
     serve(socket, script, number)
+  end
+
+  defp answered(socket, {status, type, headers, text}) do
+    lines = for {name, value} <- headers, do: [name, ": ", value, "\r\n"]
+    size = Integer.to_string(byte_size(text))
+    :gen_tcp.send(socket, ["HTTP/1.1 ", Integer.to_string(status), " X\r\nContent-Type: ", type, "\r\nContent-Length: ", size, "\r\n", lines, "\r\n", text])
   end
 
   defp pieces(<<piece::binary-size(7), rest::binary>>), do: [piece | pieces(rest)]
