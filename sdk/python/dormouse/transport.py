@@ -218,7 +218,7 @@ class Transport:
         if body is not None and "Content-Type" not in headers:
             headers["Content-Type"] = "application/json" if request.data is None else "application/octet-stream"
         options = request.options
-        scope = options.get("scope") or self._scope
+        scope = self._scope if options.get("scope") is None else options["scope"]
         if scope is not None:
             headers["Dormouse-Scope"] = _header(well_formed(scope, self._policy))
         if self._cluster:

@@ -198,6 +198,13 @@ class Requests(unittest.TestCase):
         assert isinstance(outcome, Refused)
         self.assertEqual((outcome.error.code, type(outcome.error.__cause__)), ("unauthenticated", FileNotFoundError))
 
+    def test_an_empty_scope_of_a_call_is_not_the_scope_of_the_client(self):
+        client, got = scripted(answer({}), scope="acme")
+        for scope in (None, "", "other"):
+            client.checkpoints.get("k", scope=scope)
+        # A node refuses an empty scope.
+        self.assertEqual([each.headers["Dormouse-Scope"] for each in got], ["acme", "", "other"])
+
     def test_ids_are_percent_encoded_and_headers_are_sent(self):
         cluster = answer({"key": "k", "revision": 1}, 201, dormouse_cluster="c1")
         client, got = scripted(cluster, token=lambda: "secret", scope="ä")
