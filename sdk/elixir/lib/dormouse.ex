@@ -13,6 +13,7 @@ defmodule Dormouse do
   ## Options of any call
 
     * `:timeout_ms` - the time within which the call tries again
+    * `:attempt_ms` - the time of one attempt, if that of the client is longer
     * `:scope` - the keyspace of a tenant
     * `:idempotency_key` - of writes: send a call again under the key of the call before to learn its outcome
     * `:fence` - a `Dormouse.Fence`: a write applies only while the claim is at this epoch

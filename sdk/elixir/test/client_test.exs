@@ -302,7 +302,8 @@ defmodule Dormouse.ClientTest do
       assert_receive {:dormouse_lost, ^hold, reason}
       assert reason =~ "fenced"
       assert Hold.check(hold) == {:error, reason}
-      assert length(got.()) == 3
+      # A silent node leaves time for others.
+      assert [_take, "250", "250"] = Enum.map(got.(), & &1.headers["dormouse-timeout-ms"])
     end
 
     test "a hold is lost once it could not be renewed within its ttl" do

@@ -13,7 +13,9 @@ defmodule Dormouse.TurnsTest do
       assert {:ok, hold} = Sessions.keep(client, "s", turned, given)
       assert Hold.stop(hold) == :ok
       assert hold.fence == %Fence{claim: "session:s", epoch: 4}
-      assert [%{target: "/v1/sessions/s/renew", body: body}] = got.()
+      assert [%{target: "/v1/sessions/s/renew", body: body, headers: headers}] = got.()
+      # A silent node leaves time for others.
+      assert headers["dormouse-timeout-ms"] == Integer.to_string(div(ttl, 6))
       assert {:ok, %{"lease_id" => "l", "owner_id" => "w", "ttl_ms" => ttl}} == Dormouse.JSON.decode(body)
     end
   end

@@ -1,6 +1,6 @@
 import type { Client } from './client.js'
 import { RefusedError } from './errors.js'
-import { Hold } from './hold.js'
+import { Hold, limitsOf } from './hold.js'
 import type { CallOptions } from './transport.js'
 import type { Claim } from './types.js'
 
@@ -12,7 +12,7 @@ export class ClaimHold extends Hold {
 
   constructor(client: Client, claim: Claim, holder: string, ttlMs: number, since: number) {
     const epoch = claim.epoch ?? 0
-    super({ claim: claim.name, epoch }, { ttlMs, renew: (signal) => client.claims.renew(claim.name, holder, epoch, ttlMs, { signal, timeoutMs: ttlMs }) }, since)
+    super({ claim: claim.name, epoch }, { ttlMs, renew: (signal) => client.claims.renew(claim.name, holder, epoch, ttlMs, { signal, ...limitsOf(ttlMs) }) }, since)
     this.client = client
     this.claim = claim
     this.holder = holder

@@ -1,6 +1,6 @@
 import { ClaimHold } from './claim.js'
 import { refusal, RefusedError } from './errors.js'
-import { Hold, ttlOf } from './hold.js'
+import { Hold, limitsOf, ttlOf } from './hold.js'
 import { Transport, type Answer, type CallOptions, type Fence, type Options, type Query, type Request } from './transport.js'
 import type {
   Changed, Checkpoint, Claim, Committed, Draft, Entry, Found, Memory, Op, PageQuery, Precondition, Read, Review, Schemas, Session, Turned, Value,
@@ -213,7 +213,7 @@ export class Client {
     if (!lease) throw refusal('invalid', `the turn of session ${id} has no lease: it is queued`)
     const ttlMs = given ?? ttlOf(lease)
     const body = { lease_id: lease.lease_id, owner_id: lease.owner_id, ttl_ms: ttlMs }
-    const renew = (signal?: AbortSignal): Promise<Turned> => this.sessions.renew(id, body, { signal, timeoutMs: ttlMs })
+    const renew = (signal?: AbortSignal): Promise<Turned> => this.sessions.renew(id, body, { signal, ...limitsOf(ttlMs) })
     // How old the lease is, only the cluster knows: it is held since its renewal was sent.
     const since = performance.now()
     await renew()
@@ -233,8 +233,8 @@ export class Client {
   }
 
   private page<T>(path: string, query: CallOptions): Promise<T> {
-    const { signal, timeoutMs, scope, stale, minIndex, idempotencyKey: _key, fence: _fence, ...rest } = query
-    return this.get<T>(path, {}, rest as Query, defined({ signal, timeoutMs, scope, stale, minIndex }))
+    const { signal, timeoutMs, attemptMs, scope, stale, minIndex, idempotencyKey: _key, fence: _fence, ...rest } = query
+    return this.get<T>(path, {}, rest as Query, defined({ signal, timeoutMs, attemptMs, scope, stale, minIndex }))
   }
 
   private async remove(path: string, params: Record<string, string>, options: CallOptions & Precondition & { sealMs?: number }): Promise<void> {

@@ -14,6 +14,11 @@ export function ttlOf({ acquired_at: since, expires_at: until }: Schemas['Lease'
   return until > since ? until - since : 30_000
 }
 
+/** Returns the limits of a renewal in ms: it begins at a third of the ttl, and a silent node leaves time for others. */
+export function limitsOf(ttlMs: number): { timeoutMs: number; attemptMs: number } {
+  return { timeoutMs: ttlMs, attemptMs: ttlMs / 6 }
+}
+
 /**
  * A claim or a lease that this process holds. It renews itself at a third of its ttl. signal is aborted
  * with a LostError once it is lost, or can no longer be known to be held.

@@ -34,6 +34,8 @@ export interface Fence {
 export interface CallOptions {
   signal?: AbortSignal
   timeoutMs?: number
+  /** The time in ms of one attempt, if that of the client is longer. */
+  attemptMs?: number
   scope?: string
   /** Of writes: send a call again under the key of the call before to learn its outcome. */
   idempotencyKey?: string
@@ -171,7 +173,7 @@ export class Transport {
   }
 
   private async attempt(request: Request, endpoint: string, key: string | undefined, body: string | Uint8Array | undefined, deadline: number): Promise<Received | Failure> {
-    const within = (): number => Math.max(1, Math.min(this.#options.attemptMs ?? 10_000, deadline - performance.now()))
+    const within = (): number => Math.max(1, Math.min(request.attemptMs ?? Infinity, this.#options.attemptMs ?? 10_000, deadline - performance.now()))
     const linked = new Linked(request.signal)
     // The node answers at the timeout it was given; the client gives up a little later. On a slow connection another attempt would take as long.
     const moved = (): void => linked.cancelIn(within() + 1000, () => new DOMException('no answer in time', 'TimeoutError'))

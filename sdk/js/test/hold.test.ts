@@ -12,6 +12,7 @@ test('a hold is renewed and released in the scope in which the claim was taken',
   await hold.release()
   assert.deepEqual(got.map((each) => each.url.pathname.split('/')[4]).filter((verb) => verb !== 'renew'), [undefined, 'release'])
   assert.deepEqual(new Set(got.map((each) => each.headers.get('dormouse-scope'))), new Set(['acme']))
+  assert.equal(got[1]!.headers.get('dormouse-timeout-ms'), '250') // a silent node leaves time for others
 })
 
 test('the idempotency key of a hold is that of its first attempt to take the claim alone', async () => {
@@ -45,6 +46,7 @@ test('a turn is kept: its lease is renewed at once, with the ttl of its claim', 
     hold.stop()
     assert.deepEqual(hold.fence, { claim: 'session:s', epoch: 4 })
     assert.deepEqual(got.map((each) => [each.url.pathname, JSON.parse(each.body)]), [['/v1/sessions/s/renew', { lease_id: 'l', owner_id: 'w', ttl_ms: ttl }]])
+    assert.equal(got[0]!.headers.get('dormouse-timeout-ms'), String(Math.ceil(ttl / 6)))
   }
 })
 

@@ -8,7 +8,7 @@ import time
 from typing import Any, Unpack, cast
 
 from .errors import RefusedError, refusal
-from .hold import Hold
+from .hold import Hold, limits
 from .parts import Json, Part
 from .transport import CallOptions, Fence
 from .watch import Event, Watch
@@ -69,7 +69,7 @@ class Claims(Part):
                         break
 
         def renew(stopped: threading.Event) -> object:
-            return self.renew(name, holder, epoch, ttl_ms, **cast(CallOptions, {**options, "timeout_ms": ttl_ms, "cancelled": stopped}))
+            return self.renew(name, holder, epoch, ttl_ms, **cast(CallOptions, {**options, **limits(ttl_ms), "cancelled": stopped}))
 
         return Hold(Fence(name, epoch), ttl_ms, renew, since, lambda: self.release(name, holder, epoch, **options))
 
@@ -128,7 +128,7 @@ class Sessions(Part):
         body = {"lease_id": lease["lease_id"], "owner_id": lease["owner_id"], "ttl_ms": ttl}
 
         def renew(stopped: threading.Event) -> object:
-            return self.renew(id, body, timeout_ms=ttl, cancelled=stopped)
+            return self.renew(id, body, **cast(CallOptions, {**limits(ttl), "cancelled": stopped}))
 
         # How old the lease is, only the cluster knows: it is held since its renewal was sent.
         since = time.monotonic()

@@ -7,7 +7,12 @@ import time
 from collections.abc import Callable
 
 from .errors import DormouseError, LostError, RefusedError
-from .transport import Fence
+from .transport import CallOptions, Fence
+
+
+def limits(ttl_ms: int) -> CallOptions:
+    """Returns the limits of a renewal: it begins at a third of the ttl, and a silent node leaves time for others."""
+    return {"timeout_ms": ttl_ms, "attempt_ms": ttl_ms // 6}
 
 
 class Hold:

@@ -39,6 +39,7 @@ class CallOptions(TypedDict, total=False):
     """What any call takes."""
 
     timeout_ms: int
+    attempt_ms: int  #: the time of one attempt, if that of the client is longer
     scope: str
     idempotency_key: str  #: of writes: send a call again under the key of the call before to learn its outcome
     fence: Fence
@@ -191,7 +192,8 @@ class Transport:
                 raise _ended(write, ambiguous, failure, key)
 
     def _attempt(self, request: Request, endpoint: str, key: str | None, body: bytes | None, deadline: float, fresh: bool) -> Answer:
-        within = max(0.001, min(self._attempt_ms / 1000, deadline - time.monotonic()))
+        attempt_ms = min(request.options.get("attempt_ms", self._attempt_ms), self._attempt_ms)
+        within = max(0.001, min(attempt_ms / 1000, deadline - time.monotonic()))
         headers = self._headers(request, body, key)
         headers["Dormouse-Timeout-Ms"] = str(math.ceil(within * 1000))
         # The node answers at the timeout it was given; the client gives up a little later. On a slow connection another attempt would take as long.

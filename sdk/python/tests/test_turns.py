@@ -25,6 +25,7 @@ class Turns(unittest.TestCase):
             self.assertEqual(hold.fence, Fence("session:s", 4))
             self.assertEqual([each.path for each in got], ["/v1/sessions/s/renew"])
             self.assertEqual(json.loads(got[0].body or b""), {"lease_id": "l", "owner_id": "w", "ttl_ms": ttl})
+            self.assertEqual(got[0].headers["Dormouse-Timeout-Ms"], str(ttl // 6))  # a silent node leaves time for others
 
     def test_a_turn_that_is_no_longer_held_or_queued_is_not_kept(self) -> None:
         client, _ = scripted(problem("fenced", 409))

@@ -22,6 +22,10 @@ defmodule Dormouse.Hold do
     with {:ok, pid} <- GenServer.start(__MODULE__, state), do: {:ok, %__MODULE__{pid: pid, fence: fence}}
   end
 
+  @doc false
+  # The limits of a renewal: it begins at a third of the ttl, and a silent node leaves time for others.
+  def limits(ttl_ms), do: [timeout_ms: ttl_ms, attempt_ms: div(ttl_ms, 6)]
+
   @doc "Returns `:ok`, or `{:error, reason}` if the claim is lost or no longer renewed."
   @spec check(t()) :: :ok | {:error, String.t()}
   def check(hold), do: call(hold, :check)

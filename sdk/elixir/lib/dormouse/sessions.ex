@@ -27,7 +27,7 @@ defmodule Dormouse.Sessions do
   def keep(client, id, %{"lease" => %{"lease_id" => lease_id, "owner_id" => owner, "epoch" => epoch} = lease}, ttl_ms) do
     ttl_ms = ttl_ms || ttl_of(lease)
     body = %{lease_id: lease_id, owner_id: owner, ttl_ms: ttl_ms}
-    renew = fn -> renew(client, id, body, timeout_ms: ttl_ms) end
+    renew = fn -> renew(client, id, body, Hold.limits(ttl_ms)) end
     # How old the lease is, only the cluster knows: it is held since its renewal was sent.
     since = HTTP.now()
 

@@ -36,7 +36,7 @@ defmodule Dormouse.Transport do
         write: not Operations.read?(name),
         repeatable: Operations.read?(name) or keyed,
         deadline: HTTP.now() + (options[:timeout_ms] || shared.settings[:timeout_ms] || @timeout_ms),
-        attempt_ms: shared.settings[:attempt_ms] || @attempt_ms,
+        attempt_ms: min(options[:attempt_ms] || :infinity, shared.settings[:attempt_ms] || @attempt_ms),
         tls: shared.settings[:tls] || [],
         ambiguous: nil,
         attempt: 0
