@@ -4,8 +4,8 @@ defmodule Dormouse.Jido.Storage do
 
       use Jido, otp_app: :my_app, storage: {Dormouse.Jido.Storage, client: MyApp.Dormouse}
 
-  Options: `:client` (required), `:prefix` of all keys (`"jido"`), and any option of a call, such as
-  `:fence`, so that an agent that lost its claim cannot write.
+  Options: `:client` (required), `:prefix` of all keys (`"jido"`), and of those of a call `:timeout_ms`,
+  `:scope` and `:fence`. With a fence an agent that lost its claim cannot write.
 
   Appends are checked by the cluster, not by the VM: of writers with the same `:expected_rev` on
   several nodes exactly one succeeds. An entry whose kind is no atom, or whose payload or refs is no
