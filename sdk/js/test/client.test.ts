@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RefusedError, UnknownError, settle } from '../src/index.js'
 import { parseEvents, type ServerEvent } from '../src/events.js'
 import { encode } from '../src/json.js'
-import { broken, json, lost, problem, scripted, stream, type Reply } from './kit.js'
+import { broken, ends, json, lost, problem, scripted, stream, type Reply } from './kit.js'
 
 const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
 
@@ -16,7 +16,7 @@ test('a write is sent again under one idempotency key, at another node', async (
 })
 
 test('a write with an unknown outcome is an UnknownError with its key', async () => {
-  const { client, got } = scripted([lost])
+  const { client, got } = scripted([lost], ends)
   const outcome = await settle(client.checkpoints.put('k', { state: {} }))
   assert.equal(outcome.outcome, 'unknown')
   assert(outcome.outcome === 'unknown' && outcome.error instanceof UnknownError)
@@ -24,7 +24,7 @@ test('a write with an unknown outcome is an UnknownError with its key', async ()
 })
 
 test('a write that was only refused in passing is refused', async () => {
-  const { client } = scripted([problem('unavailable', 503)])
+  const { client } = scripted([problem('unavailable', 503)], ends)
   const outcome = await settle(client.checkpoints.put('k', { state: {} }))
   assert(outcome.outcome === 'refused' && outcome.error.code === 'unavailable')
 })
@@ -85,7 +85,7 @@ test('a token without a hash is created without an idempotency key, and once', a
 })
 
 test('a read is never unknown', async () => {
-  const { client } = scripted([lost])
+  const { client } = scripted([lost], ends)
   const outcome = await settle(client.checkpoints.get('k'))
   assert(outcome.outcome === 'refused' && outcome.error.code === 'unavailable')
 })
@@ -94,7 +94,7 @@ test('a broken answer is like a lost one', async () => {
   const { client, got } = scripted([broken, stamp])
   assert.equal((await client.checkpoints.put('k', { state: {} })).revision, 1)
   assert.equal(new Set(got.map((each) => each.headers.get('idempotency-key'))).size, 1)
-  const alone = scripted([broken]).client
+  const alone = scripted([broken], ends).client
   assert.equal((await settle(alone.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
   const read = await settle(alone.checkpoints.get('k'))
   assert(read.outcome === 'refused' && read.error.code === 'internal')
@@ -121,7 +121,7 @@ test('an overloaded node is asked again after the time that it names', async () 
 })
 
 test('a node that names no time to wait is not asked again without a pause', async () => {
-  const { client, got } = scripted([problem('overloaded', 429, { retry_after_ms: 0 })])
+  const { client, got } = scripted([problem('overloaded', 429, { retry_after_ms: 0 })], ends)
   const outcome = await settle(client.checkpoints.put('k', { state: {} }))
   assert(outcome.outcome === 'refused' && outcome.error.code === 'overloaded')
   assert(got.length < 10, String(got.length))
@@ -214,7 +214,7 @@ test('lone surrogates are replaced or refused', async () => {
 })
 
 test('an answer without a problem document has a code all the same', async () => {
-  const { client } = scripted([() => new Response('<html>', { status: 502 })])
+  const { client } = scripted([() => new Response('<html>', { status: 502 })], ends)
   assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
 })
 

@@ -1,3 +1,6 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
 import { Client, type Options } from '../src/index.js'
 
 /** What a scripted node got. */
@@ -23,7 +26,7 @@ export function scripted(replies: Reply[], options: Partial<Options> = {}): { cl
     init.signal?.throwIfAborted()
     return response
   }
-  const client = new Client({ endpoints: ['http://a', 'http://b', 'http://c'], fetch: answer as typeof fetch, timeoutMs: 300, ...options })
+  const client = new Client({ endpoints: ['http://a', 'http://b', 'http://c'], fetch: answer as typeof fetch, timeoutMs: 60_000, ...options })
   return { client, got }
 }
 
@@ -38,3 +41,14 @@ export const lost: Reply = () => { throw new TypeError('fetch failed') }
 export const stream = (text: string): Reply => () => new Response(text, { headers: { 'Content-Type': 'text/event-stream' } })
 
 export const broken: Reply = () => new Response('{"key":', { headers: { 'Content-Type': 'application/json', ETag: '"1"' } })
+
+/** The options of a client whose calls end while their nodes still fail. */
+export const ends = { timeoutMs: 300 }
+
+/** Serves until the test ends and returns the URL of the server. */
+export async function listen(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close(() => undefined).closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

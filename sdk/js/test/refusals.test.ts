@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { Client, settle } from '../src/index.js'
-import { json, lost, problem, scripted, type Reply } from './kit.js'
+import { ends, json, lost, problem, scripted, type Reply } from './kit.js'
 
 const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
 const proxy = (status: number): Reply => () => new Response('<html>', { status })
 
 test('a proxy does not say that an earlier attempt was not applied', async () => {
   for (const status of [404, 500]) {
-    const { client } = scripted([lost, proxy(status)])
+    const { client } = scripted([lost, proxy(status)], ends)
     assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown', String(status))
   }
   const touch = { method: 'POST', path: '/v1/managers/{manager}/instances/{key}/touch', params: { manager: 'm', key: 'k' }, body: {} } as const
@@ -18,7 +18,7 @@ test('a proxy does not say that an earlier attempt was not applied', async () =>
 })
 
 test('a proxy that says 503 may have passed the write on', async () => {
-  const { client } = scripted([proxy(503)])
+  const { client } = scripted([proxy(503)], ends)
   assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
   const read = await settle(client.checkpoints.get('k'))
   assert(read.outcome === 'refused' && read.error.code === 'unavailable')

@@ -6,13 +6,11 @@ import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Client, RefusedError, UnknownError, type Options } from '../src/index.js'
 import { byNode } from '../src/send.js'
+import { listen } from './kit.js'
 
 /** Serves until the test ends and returns a client of the server. */
 async function serving(t: TestContext, listener: RequestListener, options: Partial<Options> = {}): Promise<Client> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close(() => undefined).closeAllConnections())
-  return new Client({ endpoints: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 2000, ...options })
+  return new Client({ endpoints: await listen(t, listener), timeoutMs: 60_000, ...options })
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -110,7 +108,7 @@ for (const [name, options] of [['the HTTP client of Node', {}], ['fetch', { fetc
       calls++
       response.setHeader('content-type', 'application/json').end('{}')
     })
-    const client = new Client({ endpoints: [await refusing(), up.transport.endpoint], timeoutMs: 2000, ...options })
+    const client = new Client({ endpoints: [await refusing(), up.transport.endpoint], timeoutMs: 60_000, ...options })
     for (let n = 0; n < 4; n++) {
       client.transport.leave(up.transport.endpoint) // the first one is refused each time
       await client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/touch', params: { manager: 'm', key: 'k' }, body: {} })

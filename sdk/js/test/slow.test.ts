@@ -1,19 +1,10 @@
 // Attempts on slow connections: their time counts from the last part that came or went.
 import assert from 'node:assert/strict'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { Client, type Options } from '../src/index.js'
 import { parseEvents } from '../src/events.js'
 import { byNode } from '../src/send.js'
-
-/** Serves until the test ends and returns the URL of the server. */
-async function serving(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close(() => undefined).closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+import { listen } from './kit.js'
 
 /** What a node does when the client waits for a part of an answer, counted from 0: it gives the part, ends the answer, or gives nothing. */
 type Script = (part: number) => Uint8Array | 'end' | 'nothing'
@@ -85,7 +76,7 @@ test('an answer that arrives slowly ends with the time of its call', async (t) =
 test('each part of an answer counts, by the HTTP client of Node', { timeout: 10_000 }, async (t) => {
   const parts = ['a', 'b', 'c', 'd']
   let more = (): void => undefined
-  const url = await serving(t, (_request, response) => {
+  const url = await listen(t, (_request, response) => {
     response.flushHeaders()
     more = () => { if (parts.length > 0) response.write(parts.shift()); else response.end() }
   })
@@ -98,7 +89,7 @@ test('a long body that goes slowly is waited for', async (t) => {
   let calls = 0
   let taken = 0
   const step = 16 << 20 // more than the system keeps of a connection
-  const url = await serving(t, (request, response) => {
+  const url = await listen(t, (request, response) => {
     calls++
     let next = step
     request.on('data', (part: Buffer) => {
