@@ -72,6 +72,16 @@ defmodule Dormouse.RefusalsTest do
     assert [%{headers: %{"content-type" => "text/plain", "content-length" => "0"}}] = got.()
   end
 
+  test "a page of a proxy does not say that a write was applied" do
+    page = {200, "text/html", [], "<html>"}
+    {client, got} = scripted([page, answer(@stamp), {204, "text/plain", [], ""}])
+    assert {:ok, %{"revision" => 1}} = Checkpoints.put(client, "k", %{state: %{}})
+    assert {:ok, nil} = Checkpoints.delete(client, "k")
+    assert length(got.()) == 3
+    {client, _got} = scripted([page], timeout_ms: 300)
+    assert {:error, %Unknown{}} = Checkpoints.delete(client, "k")
+  end
+
   test "idle connections are dropped once one is lost" do
     {[url], _got} = Test.Node.start([answer(@stamp), :lost, answer(@stamp)])
     server = start_supervised!({Dormouse, endpoints: url}, id: make_ref())

@@ -185,7 +185,7 @@ export class Transport {
       this.cluster ||= response.header('dormouse-cluster') ?? ''
       if (response.status >= 200 && response.status < 300) {
         const write = !reads.has(`${request.method} ${request.path}`)
-        return { response, body: write ? decoded(response) : undefined }
+        return { response, body: write ? decodedWrite(request, response) : undefined }
       }
       return { refused: new RefusedError(problemOf(response.status, response.text())) }
     } catch (lost) {
@@ -280,6 +280,13 @@ function answer<T>(response: Incoming, body: T): Answer<T> {
 /** Returns the decoded JSON of an answer, undefined if it has none. */
 function decoded(response: Incoming): unknown {
   return (response.header('content-type') ?? '').startsWith('application/json') ? JSON.parse(response.text()) : undefined
+}
+
+/** Returns what decoded returns, for a write. It throws if the answer is not of a node, such as the page of a proxy: nothing is known of the write then. */
+function decodedWrite({ method }: Request, response: Incoming): unknown {
+  const body = decoded(response)
+  if (body === undefined && method !== 'GET' && response.bytes().length > 0) throw new TypeError(`the answer has status ${response.status} and is no JSON: it is not of a node`)
+  return body
 }
 
 /** Returns what decoded returns, for a read: broken JSON is a refusal. */

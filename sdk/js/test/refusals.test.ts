@@ -24,6 +24,14 @@ test('a proxy that says 503 may have passed the write on', async () => {
   assert(read.outcome === 'refused' && read.error.code === 'unavailable')
 })
 
+test('a page of a proxy does not say that a write was applied', async () => {
+  const { client, got } = scripted([proxy(200), stamp, () => new Response(null, { status: 204 })])
+  assert.equal((await client.checkpoints.put('k', { state: {} })).revision, 1)
+  await client.checkpoints.delete('k')
+  assert.equal(got.length, 3)
+  assert.equal((await settle(scripted([proxy(200)], ends).client.checkpoints.delete('k'))).outcome, 'unknown')
+})
+
 test('a token that cannot be read is a refusal, or leaves the outcome unknown', async () => {
   let asked = 0
   const token = (): string => {

@@ -75,10 +75,15 @@ class Answer:
     index: int  #: log index of the answer
     data: bytes
 
+    @property
+    def is_json(self) -> bool:
+        """Whether the answer says that it is JSON."""
+        return self.headers.get("content-type", "").startswith("application/json")
+
     @cached_property
     def body(self) -> Any:
         """The decoded JSON, or None if the answer has none. JSON that is broken raises RefusedError with code `internal`."""
-        if not self.headers.get("content-type", "").startswith("application/json"):
+        if not self.is_json:
             return None
         try:
             return json.loads(self.data)
@@ -207,6 +212,8 @@ class Transport:
                     answer.body  # noqa: B018 # the property keeps what it decoded
                 except RefusedError as broken:  # what came of the write was not heard
                     raise ConnectionError(str(broken)) from broken
+                if answer.data and not answer.is_json and request.method != "GET":  # such as the page of a proxy
+                    raise ConnectionError(f"the answer has status {response.status} and is no JSON: it is not of a node")
             return answer
         raise RefusedError(problem_of(response.status, response.body))
 

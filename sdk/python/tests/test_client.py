@@ -147,6 +147,18 @@ class Outcomes(unittest.TestCase):
         client, _ = scripted(lambda got: Response(404, {}, b"<html>"))
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Refused)
 
+    def test_a_page_of_a_proxy_does_not_say_that_a_write_was_applied(self) -> None:
+        def page(got: Got) -> Response:
+            return Response(200, {"content-type": "text/html"}, b"<html>")
+
+        client, got = scripted(page, answer({"revision": 1}), lambda got: Response(204, {}, b""))
+        self.assertEqual(client.checkpoints.put("k", {"state": {}})["revision"], 1)
+        client.checkpoints.delete("k")
+        self.assertEqual(len(got), 3)
+        client, _ = scripted(page, timeout_ms=300)
+        with self.assertRaises(UnknownError):
+            client.checkpoints.delete("k")
+
     def test_a_proxy_that_says_503_may_have_passed_the_write_on(self) -> None:
         client, _ = scripted(lambda got: Response(503, {}, b"<html>"), timeout_ms=300)
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)

@@ -27,8 +27,8 @@ defmodule Dormouse.Answer do
 
   @doc "Returns the decoded JSON of an answer, nil if it has none."
   @spec decode(t()) :: {:ok, term()} | {:error, JSON.Error.t()}
-  def decode(%__MODULE__{decoded: nil, data: data, headers: headers}) do
-    if String.starts_with?(headers["content-type"] || "", "application/json") do
+  def decode(%__MODULE__{decoded: nil, data: data} = answer) do
+    if json?(answer) do
       with {:error, error} <- JSON.decode(data), do: {:error, %{error | message: "the answer of the node is no JSON: #{error.message}"}}
     else
       {:ok, nil}
@@ -36,4 +36,8 @@ defmodule Dormouse.Answer do
   end
 
   def decode(%__MODULE__{decoded: decoded}), do: decoded
+
+  @doc "Reports whether an answer says that it is JSON."
+  @spec json?(t()) :: boolean()
+  def json?(answer), do: String.starts_with?(answer.headers["content-type"] || "", "application/json")
 end

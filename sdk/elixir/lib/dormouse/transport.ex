@@ -197,16 +197,17 @@ defmodule Dormouse.Transport do
 
   defp answer(call, %{status: status} = response, body) when status in 200..299 do
     answer = %Answer{status: status, headers: response.headers, index: String.to_integer(response.headers["dormouse-index"] || "0"), data: body}
-    if call.write, do: whole(answer), else: {:ok, answer}
+    if call.write, do: whole(call.method, answer), else: {:ok, answer}
   end
 
   defp answer(_call, response, body), do: {:error, Refused.new(Problem.of(response.status, body))}
 
-  # The client did not hear what came of a write whose answer is broken.
-  defp whole(answer) do
-    case Answer.decode(answer) do
-      {:ok, _body} = decoded -> {:ok, %{answer | decoded: decoded}}
-      {:error, error} -> {:error, {:lost, error.message}}
+  # The client did not hear what came of a write whose answer is broken, or is not of a node, such as the page of a proxy.
+  defp whole(method, answer) do
+    case {Answer.decode(answer), answer.data == "" or method == "GET" or Answer.json?(answer)} do
+      {{:ok, _body} = decoded, true} -> {:ok, %{answer | decoded: decoded}}
+      {{:ok, nil}, false} -> {:error, {:lost, "the answer has status #{answer.status} and is no JSON: it is not of a node"}}
+      {{:error, error}, _json} -> {:error, {:lost, error.message}}
     end
   end
 
