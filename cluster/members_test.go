@@ -453,31 +453,40 @@ func TestHandleChangeElsewhereNamesTheLeader(t *testing.T) {
 	})
 }
 
-// A host is a member until its lease lapses, which takes seconds if it has died. A node that starts at its address
-// meanwhile asks again. The address of a node is another matter.
-func TestANodeAtTheAddressOfADeadHostJoinsOnceTheHostIsGone(t *testing.T) {
+// A host is a member until its lease lapses, which takes seconds if it has died. A node that starts at its address, or
+// under its name, meanwhile asks again.
+func TestANodeInThePlaceOfADeadHostJoinsOnceTheHostIsGone(t *testing.T) {
+	for what, host := range map[string]layout.Member{
+		"address": {ID: "h1", Incarnation: "i1", RaftAddr: addrOf("n4"), Host: true},
+		"name":    {ID: "n4", Incarnation: "i1", RaftAddr: addrOf("h1"), Host: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := trio(t, nil)
+			leader := l.leader()
+			if _, err := leader.submit(command{Put: &host}); err != nil {
+				t.Fatal(err)
+			}
+			n4 := l.start("n4", joining("n1"))
+			time.Sleep(10 * time.Second)
+			select {
+			case err := <-n4.finished:
+				t.Fatalf("with the %s of a host it has ended: %v", what, err)
+			default:
+			}
+			if leader.suffrage("n4") != "none" {
+				t.Errorf("it was admitted with the %s of a host", what)
+			}
+			if _, err := leader.submit(command{Remove: &host}); err != nil {
+				t.Fatal(err)
+			}
+			l.until("it votes", func() bool { return len(l.leader().voters()) == 4 })
+		})
+	}
+}
+
+func TestANodeAtTheAddressOfAnotherIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
-		leader := l.leader()
-		host := layout.Member{ID: "h1", Incarnation: "i1", RaftAddr: addrOf("n4"), Host: true}
-		if _, err := leader.submit(command{Put: &host}); err != nil {
-			t.Fatal(err)
-		}
-		n4 := l.start("n4", joining("n1"))
-		time.Sleep(10 * time.Second)
-		select {
-		case err := <-n4.finished:
-			t.Fatalf("it has ended: %v", err)
-		default:
-		}
-		if leader.suffrage("n4") != "none" {
-			t.Error("it was admitted at the address of a host")
-		}
-		if _, err := leader.submit(command{Remove: &host}); err != nil {
-			t.Fatal(err)
-		}
-		l.until("it votes", func() bool { return len(l.leader().voters()) == 4 })
-
 		at := layout.Member{ID: "n5", Incarnation: "i5", RaftAddr: addrOf("n6")}
 		if _, err := l.leader().submit(command{Put: &at}); err != nil {
 			t.Fatal(err)

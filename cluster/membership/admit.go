@@ -149,8 +149,8 @@ func (l *Leader) admission(ctx context.Context) (raftlog.Admission, error) {
 // directory. The earlier one loses its vote before the new one can take part: a
 // node that has forgotten its votes could vote twice in a term.
 func (l *Leader) replace(ctx context.Context, old layout.Member, r JoinRequest) (refused string, err error) {
-	if old.Host {
-		return fmt.Sprintf("node id %s is that of a host: choose another, or stop the host", r.Node), nil
+	if old.Host { // as for its address, see admit
+		return "", fmt.Errorf("node id %s is that of a host: it is free once the host stops, or once its lease lapses; or choose another", r.Node)
 	}
 	if !r.Empty {
 		return fmt.Sprintf("the cluster knows node %s by another data directory than the one it has now: give it that one back, or empty it", r.Node), nil

@@ -171,12 +171,12 @@ func writeZeros(file *os.File, bytes int64) error {
 	return file.Sync()
 }
 
-// writable returns the error that refuses a write, or nil.
+// writable returns the error with which a leader refuses a write, or nil.
 func (d *DiskWatch) writable() error {
 	if !d.Low.Load() {
 		return nil
 	}
-	return agent.Errorf(agent.CodeReadOnly, "the disk of this node is nearly full (%d bytes left): it accepts no writes until there is room again", d.Left.Load())
+	return agent.Errorf(agent.CodeReadOnly, "the disk of the leader is nearly full (%d bytes left), and no other node has room to lead: the cluster accepts no writes until there is room again", d.Left.Load())
 }
 
 // run checks the disk every second until ctx ends.
