@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -195,15 +196,32 @@ func (e *Engine) Flush() error {
 
 // Checkpoint creates dir, which must not exist, as a durable engine directory with all earlier
 // commits, with hard links if the FS supports them. Commits during the call may be in it or not, so
-// a caller that needs an exact cut commits nothing meanwhile.
+// a caller that needs an exact cut commits nothing meanwhile. After an error dir may have files left.
 func (e *Engine) Checkpoint(dir string) error {
 	if err := e.Flush(); err != nil {
 		return err
 	}
-	if err := e.db.Checkpoint(dir); err != nil {
+	if err := unlessPanic(func() error { return e.db.Checkpoint(dir) }); err != nil {
 		return fmt.Errorf("checkpoint into %s: %w", dir, marked(err))
 	}
 	return nil
+}
+
+// unlessPanic returns the error of do, also one that do panics with: Pebble panics if it cannot sync
+// the directory of a copy, which harms nothing but the copy. Errors of the runtime go on as panics.
+func unlessPanic(do func() error) (err error) {
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(failed)
+		case error:
+			err = failed
+		default:
+			panic(failed)
+		}
+	}()
+	return do()
 }
 
 // View returns the engine's current state, which later commits do not change. It must be closed

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"dormouse/storage"
 )
@@ -227,6 +230,46 @@ func TestACheckpointIsAnEngineOfItsOwn(t *testing.T) {
 			closeEngine(t, e)
 		})
 	}
+}
+
+// A disk that fails while a copy is made costs the copy, and not the engine or the process.
+func TestACheckpointOnAFailingDiskIsAnError(t *testing.T) {
+	var failing atomic.Int64 // the sync of the copy's directory that fails, from 1; 0 for none
+	fs := errorfs.Wrap(storage.MemFS(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileSync && op.Path == "copy" && failing.Add(-1) == 0 {
+			return syscall.EIO
+		}
+		return nil
+	}))
+	if err := storage.MakeDir(fs, "original"); err != nil {
+		t.Fatal(err)
+	}
+	e := open(t, fs, "original")
+	set(t, e, "k", "before")
+	failures := 0
+	for n := int64(1); ; n++ {
+		failing.Store(n)
+		err := e.Checkpoint("copy")
+		if err == nil {
+			break
+		}
+		if failures++; !errors.Is(err, syscall.EIO) {
+			t.Errorf("sync %d: %v", n, err)
+		}
+		if err := fs.RemoveAll("copy"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failures < 2 {
+		t.Errorf("%d syncs of the directory failed", failures)
+	}
+	failing.Store(0)
+	set(t, e, "k", "after")
+	wantRows(t, e, "k=after")
+	c := open(t, fs, "copy")
+	wantRows(t, c, "k=before")
+	closeEngine(t, c)
+	closeEngine(t, e)
 }
 
 // A batch is 1 to 3 rows and the number of the batch, like the state machine's. After a power
