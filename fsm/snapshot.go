@@ -75,7 +75,7 @@ func (d *dataDir) cut(g *generation, header *snapfile.SnapshotHeader) (*cut, err
 	}
 	c := &cut{data: d, dir: d.temporary("cut"), gen: g, header: header}
 	if err := g.engine.Checkpoint(c.dir); err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.discard())
 	}
 	if c.header == nil {
 		var err error
