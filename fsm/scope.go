@@ -13,7 +13,7 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	if err := op.Policy.Validate(); err != nil {
 		return nil, err
 	}
-	if op.IfPolicy != nil && c.Level >= txn.PolicyConditionLevel {
+	if op.IfPolicy != nil && c.Level >= txn.ConditionsLevel {
 		now := c.Policy()
 		if op.Default {
 			now = c.Defaults

@@ -121,7 +121,7 @@ func TestADeletedScopeKeepsItsPolicyFromItsLevelOn(t *testing.T) {
 
 // The condition of a policy holds from its feature level on. Below it, all nodes ignore it.
 func TestTheConditionOfAPolicyHasAFeatureLevel(t *testing.T) {
-	for level, want := range map[uint32]agent.Code{txn.PolicyConditionLevel - 1: "", txn.PolicyConditionLevel: agent.CodeConflict} {
+	for level, want := range map[uint32]agent.Code{txn.ConditionsLevel - 1: "", txn.ConditionsLevel: agent.CodeConflict} {
 		for _, byDefault := range []bool{false, true} {
 			r := newSubject(t)
 			r.raise(level)

@@ -85,6 +85,7 @@ func TestACommitThatNotAllNodesSupportIsNotSent(t *testing.T) {
 			Thread: "t", Entries: []agent.Draft{{Kind: agent.KindNote, Payload: agent.JSON(`{"x":"` + string(bytes.Repeat([]byte("x"), 1<<20)) + `"}`)}},
 		}}}},
 		"a quota of threads":               {fsm.TokensLevel, agent.Commit{Ops: []agent.Op{&agent.PutScope{Policy: agent.Policy{ThreadsMax: 7}}}}},
+		"a condition of a policy":          {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.PutScope{IfPolicy: &agent.Policy{}}}}},
 		"the erasure of a live instance":   {fsm.ImportLevel, agent.Commit{Ops: []agent.Op{&agent.EraseAgent{Agent: instance.Checkpoint()}}}},
 		"an index of metadata":             {fsm.MetadataLevel, agent.Commit{Ops: []agent.Op{&agent.IndexMetadata{Keys: []string{"team"}}}}},
 		"a prefix that is deleted at once": {fsm.ConditionsLevel, agent.Commit{Ops: []agent.Op{&agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "p"}}}},

@@ -22,8 +22,8 @@ const ListedLevel = 7
 // tokens.
 const TokensLevel = 8
 
-// ConditionsLevel is the feature level from which on all nodes know the conditions of puts and appends,
-// entries with bytes and of more than 1 MiB, deciders of reviews, and deletions by prefix.
+// ConditionsLevel is the feature level from which on all nodes know the conditions of puts and appends and
+// of put_scope, entries with bytes and of more than 1 MiB, deciders of reviews, and deletions by prefix.
 const ConditionsLevel = 9
 
 // MetadataLevel is the feature level from which on scopes may have an index of metadata.
@@ -101,9 +101,6 @@ const ReadBytesLevel = 9
 
 // TrimLevel is the feature level from which on an entry removes as many more rows of a feed as it adds changes.
 const TrimLevel = 9
-
-// PolicyConditionLevel is the feature level from which on put_scope has a condition.
-const PolicyConditionLevel = 9
 
 // TokensApartLevel is the feature level from which on an import of a scope refuses no ops on tokens and on
 // the default policy in that scope.
