@@ -14,14 +14,11 @@ interface Edited {
   policy: Policy
   /** How much the scope uses; absent for the default policy. */
   use?: Schemas['Scope']
-  /** Reads the policy again, before it is replaced. */
-  current: () => Promise<Policy>
+  /** Saves a policy in place of the one that was shown. It is refused as a conflict if that is another one by now. */
   save: (policy: Policy, shown: Policy) => Promise<unknown>
 }
 
 const changed = 'Another person changed these limits after you opened them. Close this dialog, look at the new ones, and change them again.'
-
-const same = (a: Policy, b: Policy): boolean => all.every((l) => (a[l.name] ?? 0) === (b[l.name] ?? 0))
 
 /** The dialog that changes a policy. */
 function Form({ of, close, done }: { of: Edited; close: () => void; done: () => void }) {
@@ -35,7 +32,6 @@ function Form({ of, close, done }: { of: Edited; close: () => void; done: () => 
     setError(undefined)
     try {
       const policy: Policy = Object.fromEntries(all.map((l) => [l.name, read(l, texts[l.name]!)]))
-      if (!same(await of.current(), shown)) throw new Error(changed)
       await of.save(policy, shown).catch((failure: unknown) => {
         throw failure instanceof RefusedError && failure.code === 'conflict' ? new Error(changed) : failure
       })
@@ -110,7 +106,6 @@ export function ChangeScope({ scope, done }: { scope: Schemas['Scope']; done: ()
       )}
       <Change done={done} of={{
         title: `Limits of ${scope.name}`, policy: scope.policy, use: scope,
-        current: async () => (await api.get('/v1/scopes/{scope}', { params })).policy,
         save: (policy, shown) => api.put('/v1/scopes/{scope}', { params, body: { ...policy, if_policy: shown } }),
       }} />
     </>
@@ -122,7 +117,6 @@ export function ChangeDefault({ policy, done }: { policy: Policy; done: () => vo
   return (
     <Change done={done} of={{
       title: 'Limits of scopes without a policy', policy,
-      current: () => api.get('/v1/default-policy', { scope: defaultScope }),
       save: (next, shown) => api.put('/v1/default-policy', { scope: defaultScope, body: { ...next, if_policy: shown } }),
     }} />
   )
