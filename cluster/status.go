@@ -123,18 +123,18 @@ func (g *Group) Ready() error {
 // machine's own index counts too.
 func behind(g *Group, committed uint64) (entries uint64, ok bool) {
 	waiting, ok := unapplied(g.stores.Logs, committed, g.raft.LastIndex(), g.machine.Applied())
-	return max(waiting, less(committed, g.raft.AppliedIndex())), ok
+	return max(waiting, excess(committed, g.raft.AppliedIndex())), ok
 }
 
 // unapplied returns how many entries up to committed a state machine lacks that has applied its
 // entries up to applied, if logs ends at last. Raft's own entries never reach the state machine.
 func unapplied(logs raft.LogStore, committed, last, applied uint64) (entries uint64, ok bool) {
 	newest, ok := raftlog.NewestCommand(logs, min(committed, last), applied)
-	return less(committed, last) + less(newest, applied), ok
+	return excess(committed, last) + excess(newest, applied), ok
 }
 
-// less returns a-b, or 0 if b is larger.
-func less(a, b uint64) uint64 { return a - min(a, b) }
+// excess returns a-b, or 0 if b is larger.
+func excess(a, b uint64) uint64 { return a - min(a, b) }
 
 // LocalStatus returns what this node knows of itself.
 func (g *Group) LocalStatus() membership.PeerStatus {
