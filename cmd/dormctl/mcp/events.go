@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dormouse/agent"
@@ -18,9 +20,13 @@ const (
 	eventsPrefix = "mcp/events/"
 	// eventKind is the kind of the entries of these threads.
 	eventKind = "mcp_event"
+	// listenStream is the name of the stream that a client listens on with GET. It lasts as long as its session.
+	listenStream = ""
 	// sessionTTL is how long the state of a session is kept after its last event, and its parameters after its last
 	// request.
 	sessionTTL = 24 * time.Hour
+	// lostStreamsMax is for how many streams a process knows that events have no entry: those of the newest failures.
+	lostStreamsMax = 4096
 )
 
 // events keeps what was sent on each stream of a session in a thread, so that a client can resume
@@ -28,9 +34,21 @@ const (
 type events struct {
 	store store
 	ended func(session string) (keeps bool) // called when a session was closed here; reports whether its state is kept
+
+	mu   sync.Mutex
+	lost *simplelru.LRU[string, int] // guarded by mu :: thread of a stream → how many of its newest events have no entry
 }
 
 var _ sdk.EventStore = (*events)(nil)
+
+// newEvents returns the events of sessions whose state is kept in a store.
+func newEvents(s store, ended func(session string) (keeps bool)) *events {
+	lost, err := simplelru.NewLRU[string, int](lostStreamsMax, nil)
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	return &events{store: s, ended: ended, lost: lost}
+}
 
 func streamThread(session, stream string) string { return eventsPrefix + session + "/" + stream }
 
@@ -45,15 +63,48 @@ func (e *events) Open(ctx context.Context, session, stream string) error {
 }
 
 // Append implements sdk.EventStore. The index of an event is the seq of its entry.
+//
+// The SDK sends an event also if Append fails, and counts it. The next events then follow empty entries, one for each
+// that was not kept: otherwise all later indexes would be too high, and a client that resumes would miss events. If the
+// outcome of an append is unknown, the client may get an event twice instead.
 func (e *events) Append(ctx context.Context, session, stream string, data []byte) error {
 	thread := streamThread(session, stream)
-	_, err := commit[*agent.ThreadResult](ctx, e.store,
-		&agent.AppendThread{Thread: thread, Entries: []agent.Draft{{Kind: eventKind, ContentType: jsonType, Bytes: data}}},
-		&agent.SetTTL{Thread: thread, TTL: sessionTTL})
+	missing := e.noteLost(thread, 1) - 1 // this one counts until it is kept
+	for missing > 0 {
+		some := min(missing, agent.CommitEntriesMax)
+		if err := e.append(ctx, thread, make([][]byte, some)); err != nil {
+			return err
+		}
+		missing -= some
+	}
+	return e.append(ctx, thread, [][]byte{data})
+}
+
+// append appends events to the thread of a stream. They are no longer lost.
+func (e *events) append(ctx context.Context, thread string, data [][]byte) error {
+	entries := make([]agent.Draft, len(data))
+	for i := range data {
+		entries[i] = agent.Draft{Kind: eventKind, ContentType: jsonType, Bytes: data[i]}
+	}
+	_, err := commit[*agent.ThreadResult](ctx, e.store, &agent.AppendThread{Thread: thread, Entries: entries}, &agent.SetTTL{Thread: thread, TTL: sessionTTL})
 	if err != nil {
 		return fmt.Errorf("keep an event: %w", err)
 	}
+	e.noteLost(thread, -len(data))
 	return nil
+}
+
+// noteLost adds to the number of a stream's newest events that have no entry, and returns it.
+func (e *events) noteLost(thread string, by int) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n, _ := e.lost.Get(thread)
+	if n += by; n > 0 {
+		e.lost.Add(thread, n)
+	} else {
+		e.lost.Remove(thread)
+	}
+	return n
 }
 
 // After implements sdk.EventStore.

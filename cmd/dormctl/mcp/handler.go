@@ -66,7 +66,7 @@ func newHandler(state store, serverOf func(*http.Request) *server) *handler {
 			return v.Server
 		},
 		&sdk.StreamableHTTPOptions{
-			EventStore: &events{state, h.ended}, SessionTimeout: sessionTTL, MaxRequestBodyBytes: requestBytesMax,
+			EventStore: newEvents(state, h.ended), SessionTimeout: sessionTTL, MaxRequestBodyBytes: requestBytesMax,
 		})
 	return h
 }

@@ -20,6 +20,9 @@ const (
 	parametersTTL = sessionTTL + renewEvery
 )
 
+// parametersBytesMax bounds the parameters of a session, as JSON.
+const parametersBytesMax = 64 << 10
+
 // parameters are what a process needs to take over a session.
 type parameters struct {
 	User       string                `json:"user,omitempty"` // who began it; "" if callers are not asked for tokens
@@ -31,6 +34,9 @@ func storeParameters(ctx context.Context, s store, session string, p parameters)
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode the parameters of a session: %w", err)
+	}
+	if len(raw) > parametersBytesMax {
+		return agent.Errorf(agent.CodeTooLarge, "the parameters of initialize have %d bytes; at most %d are kept: shorten clientInfo", len(raw), parametersBytesMax)
 	}
 	_, err = commit[*agent.ValueResult](ctx, s, &agent.PutValue{Key: sessionsPrefix + session, ContentType: jsonType, Bytes: raw, TTL: parametersTTL})
 	if err != nil {
@@ -54,7 +60,8 @@ func loadParameters(ctx context.Context, s store, session string) (p parameters,
 	return p, true, nil
 }
 
-// renewParameters makes the parameters of a session expire later, if there are any.
+// renewParameters makes the parameters of a session expire later, if there are any, and with them the thread of the
+// stream that its client listens on. The other streams end with their answer.
 func renewParameters(ctx context.Context, s store, session string) error {
 	stored, err := find[*agent.Value](ctx, s, &agent.GetValue{Key: sessionsPrefix + session})
 	if agent.CodeOf(err) == agent.CodeNotFound {
@@ -66,6 +73,13 @@ func renewParameters(ctx context.Context, s store, session string) error {
 	_, err = commit[*agent.ValueResult](ctx, s, &agent.PutValue{
 		Key: stored.Key, ContentType: stored.ContentType, Bytes: stored.Bytes, TTL: parametersTTL, IfRevision: &stored.Revision,
 	})
+	if err != nil {
+		return err
+	}
+	_, err = commit[agent.OpResult](ctx, s, &agent.SetTTL{Thread: streamThread(session, listenStream), TTL: parametersTTL})
+	if agent.CodeOf(err) == agent.CodeNotFound {
+		return nil // its client does not listen
+	}
 	return err
 }
 
