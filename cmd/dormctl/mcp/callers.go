@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +52,8 @@ type caller struct {
 	server  *server
 	cluster Cluster
 	user    string
-	checked time.Time
+	checked time.Time // guarded by callers.mu
+	sees    bool      // it had rights in the scope when it was checked; guarded by callers.mu
 }
 
 func newCallers(run background, scope string, dial func(token string) (Cluster, error)) *callers {
@@ -69,44 +71,45 @@ func (c *callers) close() {
 	c.known.Purge()
 }
 
-// of returns the caller with a token. The error wraps auth.ErrInvalidToken if the cluster does not
-// know the token.
-func (c *callers) of(ctx context.Context, token string) (*caller, error) {
+// of returns the caller with a token, and whether it has any rights in the scope. The error wraps
+// auth.ErrInvalidToken if the cluster does not know the token.
+func (c *callers) of(ctx context.Context, token string) (one *caller, sees bool, err error) {
 	hash := sha256.Sum256([]byte(token))
 	c.mu.Lock()
 	one, ok := c.known.Get(hash)
 	fresh := ok && time.Since(one.checked) < callerChecked
+	sees = fresh && one.sees
 	c.mu.Unlock()
 	if fresh {
-		return one, nil
+		return one, sees, nil
 	}
 	var cluster Cluster
-	var err error
 	if ok {
 		cluster = one.cluster
 	} else if cluster, err = c.dial(token); err != nil {
-		return nil, invalid(fmt.Errorf("connect to the cluster: %w", err)) // a malformed token is not sent
+		return nil, false, invalid(fmt.Errorf("connect to the cluster: %w", err)) // a malformed token is not sent
 	}
 	who, err := cluster.WhoAmI(ctx)
 	if err != nil {
 		if !ok {
 			_ = cluster.Close()
 		}
-		return nil, invalid(err)
+		return nil, false, invalid(err)
 	}
+	sees = who.Sees(c.scope)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now, there := c.known.Get(hash); there {
 		if !ok { // another request was first
 			_ = cluster.Close()
 		}
-		now.checked = time.Now()
-		return now, nil
+		now.checked, now.sees = time.Now(), sees
+		return now, sees, nil
 	}
-	one = &caller{newServer(c.run, store{asCaller{cluster}, c.scope}, rand.Text), cluster, who.Name, time.Now()}
+	one = &caller{newServer(c.run, store{asCaller{cluster}, c.scope}, rand.Text), cluster, who.Name, time.Now(), sees}
 	c.begun(one.server)
 	c.known.Add(hash, one)
-	return one, nil
+	return one, sees, nil
 }
 
 // invalid makes an error that refuses the token one of auth.ErrInvalidToken.
@@ -119,11 +122,27 @@ func invalid(err error) error {
 
 // verify implements auth.TokenVerifier.
 func (c *callers) verify(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-	one, err := c.of(ctx, token)
+	one, sees, err := c.of(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	return &auth.TokenInfo{UserID: one.user, Expiration: time.Now().Add(callerChecked), Extra: map[string]any{callerExtra: one}}, nil
+	info := &auth.TokenInfo{UserID: one.user, Expiration: time.Now().Add(callerChecked), Extra: map[string]any{callerExtra: one}}
+	if sees {
+		info.Scopes = []string{c.scope}
+	}
+	return info, nil
+}
+
+// admit refuses callers without any rights in the scope. dormctl keeps the state of sessions with its own rights, so
+// that such a caller could write to the scope.
+func (c *callers) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if info := auth.TokenInfoFromContext(r.Context()); info == nil || !slices.Contains(info.Scopes, c.scope) {
+			http.Error(w, fmt.Sprintf("this token has no rights in scope %q: use a token that has", c.scope), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // callerExtra is where a verified token holds its caller.

@@ -158,5 +158,5 @@ func (f *flags) handlerOf(run background, s store, dial func(token string) (Clus
 		return one.server
 	})
 	all.begun = func(v *server) { v.AddReceivingMiddleware(h.remember) }
-	return auth.RequireBearerToken(all.verify, nil)(h), all.close
+	return auth.RequireBearerToken(all.verify, nil)(all.admit(h)), all.close
 }

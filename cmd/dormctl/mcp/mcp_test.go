@@ -423,7 +423,11 @@ func (c *tokenCluster) WhoAmI(context.Context) (access.Principal, error) {
 	if c.name == "" {
 		return access.Principal{}, agent.Errorf(agent.CodeUnauthenticated, "there is no such token")
 	}
-	return access.Principal{Name: c.name}, nil
+	scope := "acme"
+	if c.name == "outsider" {
+		scope = "other"
+	}
+	return access.Principal{Name: c.name, Grants: []agent.Grant{{Scopes: []string{scope}, Verbs: []agent.Verb{agent.VerbRead}}}}, nil
 }
 
 // A caller acts with the rights of its own token, and a session is only of who began it.
@@ -472,6 +476,13 @@ func TestCallersGiveTokensOfTheirOwn(t *testing.T) {
 		if got := as(first, token, "", initialize); got.StatusCode != want {
 			t.Errorf("token %q: %s, want %d", token, got.Status, want)
 		}
+	}
+	// dormctl would keep the session with its own rights.
+	if got := as(first, "token-outsider", "", initialize); got.StatusCode != http.StatusForbidden {
+		t.Errorf("a token without rights in the scope: %s", got.Status)
+	}
+	if found, err := find[*agent.ValueList](t.Context(), store{service, "acme"}, &agent.ListValues{}); err != nil || len(found.Items) != 0 {
+		t.Errorf("%d values were stored: %v", len(found.Items), err)
 	}
 	began := as(first, "token-ada", "", initialize)
 	session := began.Header.Get(headerSession)
