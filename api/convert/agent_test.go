@@ -14,6 +14,8 @@ import (
 func init() {
 	ops = append(ops,
 		func(t *rapid.T) agent.Op { return make1[agent.ForkAgent](t) },
+		func(t *rapid.T) agent.Op { return make1[agent.DeletePrefix](t) },
+		func(t *rapid.T) agent.Op { return make1[agent.IndexMetadata](t) },
 		func(t *rapid.T) agent.Op {
 			o := make1[agent.EraseAgent](t)
 			o.Seal = millis(t)
@@ -25,33 +27,16 @@ func init() {
 			return o
 		},
 	)
-}
-
-func TestForksAndErasuresOfAgentsSurviveTheWire(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		forked := make1[agent.ForkedAgent](t)
-		forked.Checkpoint.Thread = pointer(t)
-		r := agent.Result{Results: []agent.OpResult{forked, make1[agent.Erasure](t)}}
-		got, err := convert.ResultFromProto(over(t, convert.ResultToProto(&r), &apipb.CommitResponse{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, r, got)
-
-		reads := agent.Reads{Reads: []agent.Read{make1[agent.GetErasure](t)}}
-		asked, err := convert.ReadsFromProto(over(t, convert.ReadsToProto(&reads), &apipb.ReadRequest{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, reads, asked)
-
-		answers := agent.Answers{Answers: []agent.Answer{{Found: make1[agent.Erasure](t)}}}
-		told, err := convert.AnswersFromProto(over(t, convert.AnswersToProto(&answers), &apipb.ReadResponse{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, answers, told)
-	})
+	results = append(results,
+		func(t *rapid.T) agent.OpResult { return make1[agent.Erasure](t) },
+		func(t *rapid.T) agent.OpResult {
+			f := make1[agent.ForkedAgent](t)
+			f.Checkpoint.Thread = pointer(t)
+			return f
+		},
+	)
+	reads = append(reads, func(t *rapid.T) agent.Read { return make1[agent.GetErasure](t) })
+	found = append(found, func(t *rapid.T) agent.Found { return make1[agent.Erasure](t) })
 }
 
 func TestAnswersOnAgentsWithoutContentsAreRefused(t *testing.T) {

@@ -223,7 +223,7 @@ func claim(t *rapid.T) agent.Claim {
 }
 
 func TestEveryCommitSurvivesTheWire(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	ofEachKind(t, ops, func(t *rapid.T, kind func(*rapid.T) agent.Op) {
 		c := agent.Commit{Scope: rapid.String().Draw(t, "scope")}
 		if rapid.Bool().Draw(t, "request") {
 			c.Request = *make1[agent.Request](t)
@@ -233,7 +233,7 @@ func TestEveryCommitSurvivesTheWire(t *testing.T) {
 			c.Fence = make1[agent.Fence](t)
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "ops") {
-			c.Ops = append(c.Ops, rapid.SampledFrom(ops).Draw(t, "op")(t))
+			c.Ops = append(c.Ops, kind(t))
 		}
 		got, err := convert.CommitFromProto(over(t, convert.CommitToProto(&c), &apipb.CommitRequest{}))
 		if err != nil {
@@ -244,41 +244,10 @@ func TestEveryCommitSurvivesTheWire(t *testing.T) {
 }
 
 func TestEveryResultSurvivesTheWire(t *testing.T) {
-	kinds := []func(*rapid.T) agent.OpResult{
-		func(t *rapid.T) agent.OpResult { return make1[agent.ValueResult](t) },
-		func(t *rapid.T) agent.OpResult {
-			r := make1[agent.CheckpointResult](t)
-			r.Thread = pointer(t)
-			return r
-		},
-		func(t *rapid.T) agent.OpResult { return make1[agent.ThreadResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.DeleteResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.ScopeResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.ImportResult](t) },
-		func(t *rapid.T) agent.OpResult { return &agent.ClaimResult{Claim: claim(t)} },
-		func(t *rapid.T) agent.OpResult { return make1[agent.MemoryResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.SessionResult](t) },
-		func(t *rapid.T) agent.OpResult { return &agent.ManagerResult{Manager: manager(t)} },
-		func(t *rapid.T) agent.OpResult { return make1[agent.SignalResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.TimerResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
-		func(t *rapid.T) agent.OpResult {
-			r := make1[agent.ConversationResult](t)
-			for i := range r.Messages {
-				r.Messages[i].Skipped = false // of appends only
-			}
-			return r
-		},
-		func(t *rapid.T) agent.OpResult {
-			r := make1[agent.MessageResult](t)
-			r.Message.Skipped = false
-			return r
-		},
-	}
-	rapid.Check(t, func(t *rapid.T) {
+	ofEachKind(t, results, func(t *rapid.T, kind func(*rapid.T) agent.OpResult) {
 		r := agent.Result{Index: rapid.Uint64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time")}
 		for range rapid.IntRange(0, 3).Draw(t, "results") {
-			r.Results = append(r.Results, rapid.SampledFrom(kinds).Draw(t, "kind")(t))
+			r.Results = append(r.Results, kind(t))
 		}
 		got, err := convert.ResultFromProto(over(t, convert.ResultToProto(&r), &apipb.CommitResponse{}))
 		if err != nil {
@@ -289,49 +258,13 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 }
 
 func TestEveryReadSurvivesTheWire(t *testing.T) {
-	kinds := []func(*rapid.T) agent.Read{
-		func(t *rapid.T) agent.Read { return make1[agent.GetValue](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListValues](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetCheckpoint](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListCheckpoints](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.CheckpointHistory](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetThread](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListThreads](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.LoadEntries](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetEntry](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.VerifyThread](t) },
-		func(t *rapid.T) agent.Read {
-			thaw := make1[agent.Thaw](t)
-			thaw.Encoded = false // is the server's
-			return thaw
-		},
-		func(t *rapid.T) agent.Read { return make1[agent.ListScopes](t) },
-		func(*rapid.T) agent.Read { return &agent.GetScope{} },
-		func(t *rapid.T) agent.Read { return make1[agent.GetClaim](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListClaims](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetMemory](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListMemories](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.Recall](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetManager](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListManagers](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetAnswer](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetTimer](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListTimers](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetSession](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListSessions](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetReview](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListReviews](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.GetConversation](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListConversations](t) },
-		func(t *rapid.T) agent.Read { return make1[agent.ListMessages](t) },
-	}
-	rapid.Check(t, func(t *rapid.T) {
+	ofEachKind(t, reads, func(t *rapid.T, kind func(*rapid.T) agent.Read) {
 		r := agent.Reads{
 			Scope: rapid.String().Draw(t, "scope"), Stale: rapid.Bool().Draw(t, "stale"),
 			MinIndex: rapid.Uint64().Draw(t, "min"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "reads") {
-			r.Reads = append(r.Reads, rapid.SampledFrom(kinds).Draw(t, "kind")(t))
+			r.Reads = append(r.Reads, kind(t))
 		}
 		got, err := convert.ReadsFromProto(over(t, convert.ReadsToProto(&r), &apipb.ReadRequest{}))
 		if err != nil {
@@ -348,58 +281,7 @@ func checkpoint(t *rapid.T) agent.Checkpoint {
 }
 
 func TestEveryAnswerSurvivesTheWire(t *testing.T) {
-	kinds := []func(*rapid.T) agent.Found{
-		func(t *rapid.T) agent.Found { return make1[agent.Value](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.ValueList](t) },
-		func(t *rapid.T) agent.Found { c := checkpoint(t); return &c },
-		func(t *rapid.T) agent.Found {
-			l := make1[agent.CheckpointList](t)
-			for i := range l.Items {
-				l.Items[i].Thread = pointer(t)
-			}
-			return l
-		},
-		func(t *rapid.T) agent.Found { return make1[agent.Thread](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.ThreadList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Entries](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Entry](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Verified](t) },
-		func(t *rapid.T) agent.Found {
-			th := &agent.Thawed{Checkpoint: checkpoint(t), Ahead: rapid.Uint64().Draw(t, "ahead")}
-			if rapid.Bool().Draw(t, "thread") {
-				th.Thread = make1[agent.Thread](t)
-				th.Entries = rapid.Make[[]agent.Entry]().Draw(t, "entries")
-			}
-			return th
-		},
-		func(t *rapid.T) agent.Found { return make1[agent.ScopeList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Scope](t) },
-		func(t *rapid.T) agent.Found { c := claim(t); return &c },
-		func(t *rapid.T) agent.Found {
-			return &agent.ClaimList{Items: []agent.Claim{claim(t)}, Next: rapid.String().Draw(t, "next")}
-		},
-		func(t *rapid.T) agent.Found { return make1[agent.Memory](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.MemoryList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Timer](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.TimerList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Recalled](t) },
-		func(t *rapid.T) agent.Found { m := manager(t); return &m },
-		func(t *rapid.T) agent.Found {
-			return &agent.ManagerList{Items: []agent.Manager{manager(t)}, Next: rapid.String().Draw(t, "next")}
-		},
-		func(t *rapid.T) agent.Found { return &agent.Decided{Err: fault(t)} },
-		func(t *rapid.T) agent.Found {
-			return &agent.Decided{Result: agent.Result{Index: 7, Time: 8, Results: []agent.OpResult{make1[agent.SignalResult](t)}}}
-		},
-		func(t *rapid.T) agent.Found { return make1[agent.Session](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.SessionList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.Review](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.ReviewList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.SavedConversation](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.ConversationList](t) },
-		func(t *rapid.T) agent.Found { return make1[agent.MessageList](t) },
-	}
-	rapid.Check(t, func(t *rapid.T) {
+	ofEachKind(t, found, func(t *rapid.T, kind func(*rapid.T) agent.Found) {
 		a := agent.Answers{
 			Index: rapid.Uint64().Draw(t, "index"), AgeMS: rapid.Int64().Draw(t, "age"),
 			Node: rapid.String().Draw(t, "node"),
@@ -409,7 +291,7 @@ func TestEveryAnswerSurvivesTheWire(t *testing.T) {
 				a.Answers = append(a.Answers, agent.Answer{Err: fault(t)})
 				continue
 			}
-			a.Answers = append(a.Answers, agent.Answer{Found: rapid.SampledFrom(kinds).Draw(t, "kind")(t)})
+			a.Answers = append(a.Answers, agent.Answer{Found: kind(t)})
 		}
 		got, err := convert.AnswersFromProto(over(t, convert.AnswersToProto(&a), &apipb.ReadResponse{}))
 		if err != nil {
