@@ -92,7 +92,7 @@ func (c *conn) attempt(ctx context.Context, steps []*step) ([]any, cells, error)
 	if len(keys) > readsMax {
 		return nil, nil, agent.TooLarge("keys", "reads_max", len(keys), readsMax)
 	}
-	found, err := c.load(ctx, keys)
+	found, err := c.load(ctx, keys, slices.ContainsFunc(steps, (*step).needsBytes))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,11 +124,15 @@ func moved(err error) bool {
 	}
 }
 
-// load reads keys at one index. Their bytes count as in flight until the reply is written.
-func (c *conn) load(ctx context.Context, keys []string) (cells, error) {
+// load reads keys at one index, with their bytes or without. The bytes count as in flight until the reply is written.
+func (c *conn) load(ctx context.Context, keys []string, withBytes bool) (cells, error) {
 	reads := make([]agent.Read, len(keys))
 	for i, key := range keys {
-		reads[i] = &agent.GetValue{Key: key}
+		if withBytes {
+			reads[i] = &agent.GetValue{Key: key}
+		} else {
+			reads[i] = &agent.ListValues{Page: agent.Page{Prefix: key, Limit: 1}} // key is the first with this prefix
+		}
 	}
 	answers, err := c.read(ctx, reads)
 	if err != nil {
@@ -143,11 +147,16 @@ func (c *conn) load(ctx context.Context, keys []string) (cells, error) {
 		if a.Err != nil {
 			return nil, a.Err
 		}
-		v, ok := a.Found.(*agent.Value)
-		if !ok {
-			return nil, agent.Errorf(agent.CodeInternal, "the answer to GetValue is a %T", a.Found)
+		switch answer := a.Found.(type) {
+		case *agent.Value:
+			found[keys[i]] = &cell{revision: answer.Revision, incarnation: answer.Incarnation, exists: true, bytes: answer.Bytes, expiresAt: answer.ExpiresAt}
+		case *agent.ValueList:
+			if len(answer.Items) > 0 && answer.Items[0].Key == keys[i] {
+				found[keys[i]] = &cell{exists: true, expiresAt: answer.Items[0].ExpiresAt}
+			}
+		default:
+			return nil, agent.Errorf(agent.CodeInternal, "the answer to a read of a value is a %T", a.Found)
 		}
-		found[keys[i]] = &cell{revision: v.Revision, incarnation: v.Incarnation, exists: true, bytes: v.Bytes, expiresAt: v.ExpiresAt}
 	}
 	return found, nil
 }

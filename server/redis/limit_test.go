@@ -110,6 +110,22 @@ func TestWithoutRoomACommandIsRefused(t *testing.T) {
 	if got := c.do("GET k"); !strings.HasPrefix(got, "-TRYAGAIN overloaded") {
 		t.Errorf("a large GET: %.80s", got)
 	}
+	for command, want := range map[string]string{ // these read no bytes
+		"EXISTS k k kk": "(2)", "EXISTS kk": "(0)", "TTL k": "(-1)", "PTTL k": "(-1)", "TTL kk": "(-2)",
+	} {
+		if got := c.do(command); got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
+		}
+	}
+	pool.Give("another", 8<<20)
+	if got := c.do("SET kkk v PX 60000"); got != "OK" {
+		t.Error(got)
+	}
+	for command, want := range map[string]string{"EXISTS kk": "(0)", "TTL kk": "(-2)", "TTL kkk": "(60)", "EXISTS k kkk": "(2)"} {
+		if got := c.do(command); got != want {
+			t.Errorf("beside a longer key, %s: %s, want %s", command, got, want)
+		}
+	}
 }
 
 // store is an access.Store with one token.

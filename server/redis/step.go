@@ -47,6 +47,12 @@ type step struct {
 // writes reports whether a step changes values.
 func (s *step) writes() bool { return s.kind == kindPut || s.kind == kindDelete }
 
+// needsBytes reports whether a step needs the bytes of its keys. Steps that write do: a commit writes the keys again that
+// it only reads.
+func (s *step) needsBytes() bool {
+	return s.kind != kindExists && s.kind != kindTTL && s.kind != kindPTTL
+}
+
 // ops returns the ops of a step that writes, with the step's own condition. A put of keys that must
 // exist has none.
 func (s *step) ops() []agent.Op {
