@@ -118,6 +118,7 @@ func TestEachFieldOfOtherAnswersIsEncoded(t *testing.T) {
 // encodedWhole returns a test that each field of a T is in its document.
 func encodedWhole[T any](encode func(*T) any) func(t *testing.T) {
 	return func(t *testing.T) {
+		t.Helper()
 		value := new(T)
 		eachIsEncoded(t, reflect.ValueOf(value), func() any { return encode(value) })
 	}
