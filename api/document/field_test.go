@@ -12,6 +12,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/agent/replay"
+	"dormouse/instance/pod"
 )
 
 // opsWithout are the fields of ops that no document sets, or their beginnings: the store
@@ -76,7 +78,8 @@ var answersWithout = []string{
 	"BackupStatus.Leads", "Backups.Status.Leads", "ClusterStatus.Backup.Leads", // the leader answers
 	"ClusterStatus.Members.Member.Zone", "ClusterStatus.Members.Member.Weight", "ClusterStatus.Members.Member.FeatureLevelMax", // the placement has the first two
 	"InstanceEvent.Missed", // an event of its own
-	"Changed.Body",         // of any type
+	"Report.RequestedOps",
+	"Changed.Body", // of any type
 }
 
 // listed reports whether a field or the beginning of its path is in a list.
@@ -109,7 +112,16 @@ func TestEachFieldOfOtherAnswersIsEncoded(t *testing.T) {
 		"ClusterStatus":  encodedWhole(func(s *layout.ClusterStatus) any { return ClusterStatusOf(*s) }),
 		"InstanceChange": encodedWhole(func(e *agent.InstanceEvent) any { return InstanceChangeOf(e) }),
 		"ManagerStats":   encodedWhole(func(s *agent.ManagerStats) any { return ManagerStatsOf(*s) }),
-		"SignalReply":    encodedWhole(func(r *agent.Reply) any { return SignalReplyOf(*r) }),
+		"Mutated": encodedWhole(func(r *pod.Report) any {
+			report := *r
+			report.RequestedOps = nil // raw JSON
+			m, err := MutatedOf(report)
+			return []any{m, err}
+		}),
+		"Replayed": encodedWhole(func(e *replay.Event) any {
+			return ReplayedOf(&replay.Replay{Session: &agent.Session{}, Timeline: []replay.Event{*e}})
+		}),
+		"SignalReply": encodedWhole(func(r *agent.Reply) any { return SignalReplyOf(*r) }),
 	} {
 		t.Run(name, check)
 	}
