@@ -66,7 +66,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 	c.Scope = i.manager.scope
 	if service == st.o.Service {
 		c.Fence = &agent.Fence{
-			Claim: layout.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.index,
+			Claim: layout.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.since,
 		}
 	}
 	st.mu.Lock()

@@ -33,7 +33,7 @@ func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, err
 	}
 	i, unlock, err = h.table.lockInstance(ref)
 	defer unlock()
-	if i == nil || err != nil || h.table.serviceOf(i.manager) == h.o.Service && i.stored.index >= receipt.Ending {
+	if i == nil || err != nil || h.table.serviceOf(i.manager) == h.o.Service && i.stored.since >= receipt.Ending {
 		return false, err
 	}
 	erased := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start a new instance", i, receipt.Ending)

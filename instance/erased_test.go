@@ -11,14 +11,28 @@ import (
 // erasing is a service with receipts of erasures that an owner has yet to act on.
 type erasing struct {
 	agent.Service
-	at uint64 // the log index of the erasure of each agent
+	at      uint64 // the log index of the erasure of each agent
+	woken   uint64 // the log index of the last read of a checkpoint
+	written uint64 // the log index of the last commit under a fence
+}
+
+func (e *erasing) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	result, err := e.Service.Commit(ctx, c)
+	if err == nil && c.Fence != nil {
+		e.written = result.Index
+	}
+	return result, err
 }
 
 func (e *erasing) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	if q, ok := r.Reads[0].(*agent.GetErasure); ok && e.at > 0 {
 		return agent.Answers{Answers: []agent.Answer{{Found: &agent.Erasure{Agent: q.Agent, Index: e.at, Ending: e.at}}}}, nil
 	}
-	return e.Service.Read(ctx, r)
+	answers, err := e.Service.Read(ctx, r)
+	if _, ok := r.Reads[0].(*agent.Thaw); ok && err == nil {
+		e.woken = answers.Index
+	}
+	return answers, err
 }
 
 // A stop for an erasure ends an instance from before it, and no instance that began after it. Any other stop ends both.
@@ -53,6 +67,39 @@ func TestAStopForAnErasureEndsOnlyWhatIsErased(t *testing.T) {
 				found, err := k.host.Lookup(k.Context(), ref("a"))
 				if awake := err == nil && found.Status == agent.InstanceAwake; awake != c.awakeAfter {
 					k.Errorf("afterwards it is %q, %v", found.Status, err)
+				}
+			})
+		})
+	}
+}
+
+// Several commits share a log entry. An erasure in the entry of an instance's last commit came after that commit, which
+// it would have refused. An erasure in the entry that the instance was read at is in what it read.
+func TestAnErasureMayShareALogEntryWithATurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		signals int
+		erased  func(e *erasing) uint64
+		code    agent.Code // of the stop for the erasure
+	}{
+		"that of the first turn":  {1, func(e *erasing) uint64 { return e.written }, ""},
+		"that of the second turn": {2, func(e *erasing) uint64 { return e.written }, ""},
+		"that before the turn":    {2, func(e *erasing) uint64 { return e.written - 1 }, agent.CodeNotFound},
+		"that of the read":        {0, func(e *erasing) uint64 { return e.woken }, agent.CodeNotFound},
+		"that after the read":     {0, func(e *erasing) uint64 { return e.woken + 1 }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &erasing{}
+			sim(t, func(o *instance.Options) { e.Service, o.Service = o.Service, e }, func(k *kit) {
+				if _, err := k.host.Start(k.Context(), ref("a"), agent.StartInstance{}); err != nil {
+					k.Fatal(err)
+				}
+				for range c.signals {
+					k.send(k.host, "a", signal("patch", `{"n":1}`))
+				}
+				e.at = c.erased(e)
+				err := k.host.Stop(agent.IfErased(k.Context()), ref("a"))
+				if got := agent.CodeOf(err); got != c.code {
+					k.Errorf("the stop: %v, want code %q", err, c.code)
 				}
 			})
 		})

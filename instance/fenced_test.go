@@ -77,8 +77,8 @@ func TestATurnOfOpsAloneIsFencedByTheRevision(t *testing.T) {
 	})
 }
 
-// A turn is fenced by what its instance was read from or has written: an erasure after that refuses it. The answer to a
-// repeated signal is looked for no earlier.
+// A turn is fenced by what its instance was read from or has written: an erasure after that refuses it, also one in the
+// same log entry. The answer to a repeated signal is looked for no earlier.
 func TestATurnNamesTheIndexOfItsState(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		index := func() uint64 {
@@ -103,7 +103,7 @@ func TestATurnNamesTheIndexOfItsState(t *testing.T) {
 			k.write(&agent.PutValue{Key: "k", Bytes: []byte{byte(n)}})
 			k.send(k.host, "a", requested(signal("patch", `{"n":2}`), "c", 2*n+2))
 			c := k.store.commits[k.store.count()-1]
-			if f := c.Fence; f.Agent != ref("a").Checkpoint() || f.Since <= before || f.Since > written || lookedFor != f.Since {
+			if f := c.Fence; f.Agent != ref("a").Checkpoint() || f.Since+1 <= before || f.Since+1 > written || lookedFor != f.Since+1 {
 				k.Errorf("fenced by %+v, and the answer looked for at %d; the state was written after %d and up to %d", f, lookedFor, before, written)
 			}
 		}

@@ -51,6 +51,7 @@ type stored struct {
 	rev               uint64 // of the thread
 	threadIncarnation uint64 // 0 if it has no thread
 	index             uint64 // at which the store had this version
+	since             uint64 // an erasure at a later index erased this version
 }
 
 // body is the state of an awake instance.

@@ -120,7 +120,8 @@ func (st *store) markSaved(i *instance, result agent.Result) {
 // recordResult updates the instance's stored version from a commit's result.
 func (st *store) recordResult(i *instance, result agent.Result) {
 	next := i.stored
-	next.index = result.Index
+	// An erasure in the same log entry came after this commit: before it, it would have refused the commit.
+	next.index, next.since = result.Index, result.Index-1
 	id := i.ref().Checkpoint()
 	for _, r := range result.Results {
 		switch r := r.(type) {

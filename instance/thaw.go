@@ -34,7 +34,7 @@ func (rn *runner) wake(i *instance, start *agent.StartInstance) (manager agent.M
 		if err != nil {
 			return err
 		}
-		found := stored{index: answers.Index}
+		found := stored{index: answers.Index, since: answers.Index}
 		if thread, ok := answers.Answers[1].Found.(*agent.Thread); ok {
 			found.rev, found.threadIncarnation = thread.Rev, thread.Incarnation
 		} else if e := answers.Answers[1].Err; e == nil || e.Code != agent.CodeNotFound {
