@@ -37,3 +37,11 @@ func TestBytesThatAreNotBase64AreRefusedAsThat(t *testing.T) {
 		}
 	}
 }
+
+func TestAMemberThatOccursTwiceIsRefusedAsThat(t *testing.T) {
+	var body CommitBody
+	err := Decode([]byte(`{"ops":[],"ops":[]}`), &body, "body")
+	if p := ProblemOf(err); p.Code != "invalid" || p.Field != "ops" || !strings.Contains(p.Detail, "ops occurs twice") {
+		t.Error(err)
+	}
+}

@@ -72,14 +72,16 @@ var answersWithout = []string{
 	"Erasure.Ending",
 	"Thawed.Encoded",                                                                      // Entries has them
 	"ManagerResult.Manager.Untracked", "Manager.Untracked", "ManagerList.Items.Untracked", // Track has it
-	"Entries.Thread",                                           // only its rev, floor and head
+	"Entries.Thread.ID", "Entries.Thread.ForkedFrom", "Entries.Thread.Metadata", "Entries.Thread.Summary", // a page has the thread's
+	"Entries.Thread.CreatedAt", "Entries.Thread.UpdatedAt", "Entries.Thread.ExpiresAt", // revs only
 	"Recalled.Request.Embedding", "Recalled.Request.Ascending", // the caller's own
 	"Attached.Instance.InstanceRef.Scope", "InstanceEvent.InstanceRef.Scope", // the caller named it
 	"BackupStatus.Leads", "Backups.Status.Leads", "ClusterStatus.Backup.Leads", // the leader answers
 	"ClusterStatus.Members.Member.Zone", "ClusterStatus.Members.Member.Weight", "ClusterStatus.Members.Member.FeatureLevelMax", // the placement has the first two
 	"InstanceEvent.Missed", // an event of its own
 	"Report.RequestedOps",
-	"Changed.Body", // of any type
+	"ValueRow.Body", // a file's own call has it
+	"Changed.Body",  // of any type
 }
 
 // listed reports whether a field or the beginning of its path is in a list.
@@ -109,7 +111,13 @@ func TestEachFieldOfOtherAnswersIsEncoded(t *testing.T) {
 			live.Deleted = false // a deletion has no revision
 			return []Change{ChangeOf(c), ChangeOf(&live)}
 		}),
-		"ClusterStatus":  encodedWhole(func(s *layout.ClusterStatus) any { return ClusterStatusOf(*s) }),
+		"ClusterStatus": encodedWhole(func(s *layout.ClusterStatus) any { return ClusterStatusOf(*s) }),
+		"EntryPage":     encodedWhole(func(e *agent.Entries) any { return EntryPageOf(e) }),
+		"File": encodedWhole(func(r *agent.ValueRow) any {
+			r.Key = "file:/" + strings.TrimPrefix(r.Key, "file:/")
+			return FileOf(*r)
+		}),
+		"FileStamp":      encodedWhole(func(r *agent.ValueResult) any { return FileStampOf(r) }),
 		"InstanceChange": encodedWhole(func(e *agent.InstanceEvent) any { return InstanceChangeOf(e) }),
 		"ManagerStats":   encodedWhole(func(s *agent.ManagerStats) any { return ManagerStatsOf(*s) }),
 		"Mutated": encodedWhole(func(r *pod.Report) any {
