@@ -42,7 +42,7 @@ type Effect struct {
 	Name   string // of the capability, for operators
 	Class  Class
 	Input  agent.JSON         // any value; nil means null
-	Review *agent.ReviewDraft // a person must approve the effect first; ids, operation and arguments are optional
+	Review *agent.ReviewDraft // a person must approve the effect first; ids (of its own for each request), operation and arguments are optional
 }
 
 // Call is one call of a capability.

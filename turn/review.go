@@ -26,7 +26,8 @@ func (e *DeniedError) code() string {
 }
 
 // approve returns nil for an effect without a review, or with an approved one.
-// Without a decision the turn pauses and the session waits.
+// Without a decision the turn pauses and the session waits. A decision holds for
+// one request: a review of another one is refused with invalid.
 func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	if e.Review == nil || r.Begun {
 		return nil
@@ -44,8 +45,15 @@ func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	if draft.Arguments == nil {
 		draft.Arguments = arguments(agent.JSON(r.Input))
 	}
+	request := draft.RequestID
+	if request == "" {
+		request = t.request.ID
+	}
 	review, exists := t.reviews[draft.ID]
 	switch {
+	case exists && review.RequestID != request:
+		return agent.Invalid("review", "effect %s asks for review %q, which belongs to request %q, not %q: use an id of its own for each request",
+			e.ID, draft.ID, review.RequestID, request)
 	case !exists || review.Status == agent.ReviewPending:
 		t.locked(func() { t.newReviews = append(t.newReviews, draft) })
 		return fmt.Errorf("%w for a review of effect %s", ErrPaused, e.ID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,51 @@ func TestAReviewedEffect(t *testing.T) {
 				}
 				if s := k.expectStatus(agent.SessionFailed); failureCode(k, s) != c.code {
 					k.Errorf("its failure: %s", s.Failure)
+				}
+			})
+		})
+	}
+}
+
+// A decision about one request does not approve the effect of another one, whichever id the caller chooses.
+func TestAReviewOfAnotherRequestDecidesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		draft  agent.ReviewDraft
+		decide agent.DecideReview
+	}{
+		"id, approved":        {agent.ReviewDraft{ID: "refund"}, agent.DecideReview{Decision: agent.DecideApprove}},
+		"id, edited":          {agent.ReviewDraft{ID: "refund"}, agent.DecideReview{Decision: agent.DecideEdit, Arguments: agent.JSON(`{"amount":3}`)}},
+		"interrupt, approved": {agent.ReviewDraft{InterruptID: "refund"}, agent.DecideReview{Decision: agent.DecideApprove}},
+		"no id":               {agent.ReviewDraft{}, agent.DecideReview{Decision: agent.DecideApprove}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim(t, func(k *kit) {
+				calls := 0
+				f := func(amount string) func(*turn.Turn) error {
+					return func(t *turn.Turn) error {
+						_, err := t.Effect(turn.Effect{ID: "e", Name: "refund", Class: turn.UnsafeOnce, Input: agent.JSON(amount), Review: &c.draft},
+							func(context.Context, turn.Call) (agent.JSON, error) { calls++; return nil, nil })
+						return err
+					}
+				}
+				if row, err := k.runner.Turn(k.Context(), "s", request("r1"), f(`{"amount":5}`)); err != nil || row.Status != agent.SessionWaiting {
+					k.Fatalf("%+v, %v", row, err)
+				}
+				c.decide.Review, c.decide.By = find[*agent.ReviewList](k, &agent.ListReviews{}).Items[0].ID, "eve"
+				k.commit(&c.decide)
+				if _, err := k.runner.Resume(k.Context(), "s", f(`{"amount":5}`)); err != nil || calls != 1 {
+					k.Fatalf("%d calls, %v", calls, err)
+				}
+				row, err := k.runner.Turn(k.Context(), "s", request("r2"), f(`{"amount":500}`))
+				if calls != 1 {
+					k.Fatal("the second request was called without a decision")
+				}
+				if name == "no id" {
+					if err != nil || row.Status != agent.SessionWaiting {
+						k.Errorf("%+v, %v", row, err)
+					}
+				} else if agent.CodeOf(err) != agent.CodeInvalid || !strings.Contains(err.Error(), "an id of its own") {
+					k.Errorf("%v", err)
 				}
 			})
 		})
