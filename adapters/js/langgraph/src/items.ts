@@ -1,8 +1,22 @@
+import { createHash } from 'node:crypto'
+
 /** Returns the start of the keys of a namespace and of all below it. Labels have no colons. */
 export const below = (namespace: readonly string[]): string => namespace.map((label) => `${label}:`).join('')
 
 /** Returns the start of the keys of a namespace. */
 export const within = (namespace: readonly string[]): string => `${below(namespace)}:`
+
+/** The most bytes of a memory's tag. */
+const tagBytesMax = 128
+
+/** What Dormouse trims from a tag, which ends with a colon. */
+const outerSpace = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
+
+/** Returns the tag of the memories of a namespace and of all below it: a hash if Dormouse would refuse or trim the namespace. */
+export function tagOf(namespace: readonly string[]): string {
+  const tag = below(namespace)
+  return Buffer.byteLength(tag) > tagBytesMax || outerSpace.test(tag) ? createHash('sha256').update(tag).digest('hex') : tag
+}
 
 /** Splits what within and a key made. */
 export function splitKey(text: string): { namespace: string[]; key: string } {

@@ -4,7 +4,7 @@ import {
   BaseStore, validateNamespace, type GetOperation, type IndexConfig, type Item, type ListNamespacesOperation, type Operation, type OperationResults,
   type PutOperation, type SearchItem, type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
-import { below, hasPath, matches, splitKey, textsAt, within } from './items.js'
+import { below, hasPath, matches, splitKey, tagOf, textsAt, within } from './items.js'
 
 /** The most reads of one call. */
 const readsMax = 100
@@ -190,7 +190,7 @@ export class DormouseStore extends BaseStore {
       const embedding = indexed.vectors.get(content)
       ops.push({
         op: 'write_memory', agent_id: agent, id: memoryId(key, at), kind: 'item', class: 'semantic', content, data: { key: key.slice(this.base.length) },
-        tags: put.namespace.map((_, end) => below(put.namespace.slice(0, end + 1))), ...(embedding ? { embedding } : {}),
+        tags: put.namespace.map((_, end) => tagOf(put.namespace.slice(0, end + 1))), ...(embedding ? { embedding } : {}),
       })
     })
     for (let at = texts.length; at < (before?.metadata?.texts ?? 0); at++) ops.push({ op: 'delete_memory', agent_id: agent, id: memoryId(key, at) })
@@ -243,7 +243,7 @@ export class DormouseStore extends BaseStore {
     const how = embeddings ? { mode: 'vector' as const, embedding: await embeddings.embedQuery(query) } : { mode: 'text' as const, query }
     const answers = (await this.read(roots.map((root) => ({
       read: 'recall', agent_id: this.agent(root), kinds: ['item'], limit: recallMax, ...how,
-      ...(namespacePrefix.length > 0 ? { tags_all: [below(namespacePrefix)] } : {}),
+      ...(namespacePrefix.length > 0 ? { tags_all: [tagOf(namespacePrefix)] } : {}),
     })))) as ({ items: { score: number; data?: { key?: string } }[] } | undefined)[]
     const scores = new Map<string, number>()
     for (const { score, data } of answers.flatMap((each) => each?.items ?? [])) {

@@ -1,4 +1,5 @@
 // The store, also against the same calls of LangGraph's own InMemoryStore.
+import { randomUUID } from 'node:crypto'
 import { RefusedError } from '@dormouse/client'
 import { Embeddings } from '@langchain/core/embeddings'
 import { InMemoryStore, type Operation } from '@langchain/langgraph-checkpoint'
@@ -118,6 +119,23 @@ describe('DormouseStore', () => {
     expect(await other.search(['m'], { query: 'coffee' })).toHaveLength(1)
     await store.delete(['m', 'ada'], 'one')
     expect(await other.search(['m'], { query: 'coffee' })).toEqual([])
+  })
+
+  it('finds items in namespaces that are long, or begin with white space', async () => {
+    const store = open({ index: {} })
+    const long = Array.from({ length: 4 }, () => randomUUID())
+    await store.batch([
+      { namespace: [...long, 'low'], key: 'low', value: { text: 'tea' } },
+      ...[' x', 'x', '\u00a0x', '\ufeffx'].map((label) => ({ namespace: [label], key: JSON.stringify(label), value: { text: 'tea' } })),
+    ])
+    for (let end = 1; end <= 4; end++) expect((await store.search(long.slice(0, end), { query: 'tea' })).map(({ key }) => key)).toEqual(['low'])
+    expect(await store.search([...long.slice(0, 3), 'other'], { query: 'tea' })).toEqual([])
+    for (const label of [' x', 'x', '\u00a0x', '\ufeffx']) {
+      expect((await store.search([label], { query: 'tea' })).map(({ key }) => key)).toEqual([JSON.stringify(label)])
+    }
+    // Also below one first label, whose items one agent has.
+    await store.batch([' x', 'x'].map((label) => ({ namespace: [long[0]!, label], key: JSON.stringify(label), value: { text: 'cake' } })))
+    for (const label of [' x', 'x']) expect((await store.search([long[0]!, label], { query: 'cake' })).map(({ key }) => key)).toEqual([JSON.stringify(label)])
   })
 
   it('finds by meaning with embeddings, with the scores of InMemoryStore', async () => {
