@@ -134,5 +134,17 @@ defmodule Dormouse.JidokaTest do
       assert {:ok, _} = write(opts, "late", content: "The parcel is late")
       assert recalled([mode: :text] ++ opts, query: "tea") == ["tea"]
     end
+
+    test "a query of any length and a blank one recall entries", %{opts: opts} do
+      for {id, content} <- [{"tea", "Ada likes green tea"}, {"late", "The parcel is late"}], do: assert({:ok, _} = write(opts, id, content: content))
+      long = ["tea " <> String.duplicate("x", 8995) <> " parcel", "tea " <> String.duplicate("é", 4498), String.duplicate(" ", 9000) <> "tea"]
+
+      for query <- long do
+        assert recalled([mode: :text] ++ opts, query: query) == ["tea"]
+        assert recalled(opts, query: query) == ["late", "tea"]
+      end
+
+      for query <- ["", "  ", nil], mode <- [:recent, :text], do: assert(recalled([mode: mode] ++ opts, query: query) == ["late", "tea"])
+    end
   end
 end

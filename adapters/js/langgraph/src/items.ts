@@ -18,6 +18,20 @@ export function tagOf(namespace: readonly string[]): string {
   return Buffer.byteLength(tag) > tagBytesMax || outerSpace.test(tag) ? createHash('sha256').update(tag).digest('hex') : tag
 }
 
+/** The most bytes of a query for words. */
+const queryBytesMax = 8192
+
+/** Returns a query without outer white space; undefined if nothing is left. */
+export function wordsOf(query: string | undefined): string | undefined {
+  return query?.replace(/^[\s\u0085]+|[\s\u0085]+$/g, '') || undefined
+}
+
+/** Returns the beginning of a query, in whole characters, that Dormouse takes. */
+export function clipped(query: string): string {
+  // A decoder of a stream keeps the beginning of a last character back.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(query).subarray(0, queryBytesMax), { stream: true })
+}
+
 /** Splits what within and a key made. */
 export function splitKey(text: string): { namespace: string[]; key: string } {
   const end = text.startsWith(':') ? 0 : text.indexOf('::') + 1

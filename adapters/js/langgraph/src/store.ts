@@ -4,7 +4,7 @@ import {
   BaseStore, validateNamespace, type GetOperation, type IndexConfig, type Item, type ListNamespacesOperation, type Operation, type OperationResults,
   type PutOperation, type SearchItem, type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
-import { below, hasPath, matches, splitKey, tagOf, textsAt, within } from './items.js'
+import { below, clipped, hasPath, matches, splitKey, tagOf, textsAt, within, wordsOf } from './items.js'
 
 /** The most reads of one call. */
 const readsMax = 100
@@ -218,7 +218,8 @@ export class DormouseStore extends BaseStore {
 
   private async find(search: SearchOperation): Promise<SearchItem[]> {
     validateNamespace(search.namespacePrefix, { allowEmpty: true, allowReservedRoot: true })
-    return search.query !== undefined && search.query !== '' && this.index ? this.recall(search, search.query) : this.scan(search)
+    const query = wordsOf(search.query)
+    return query !== undefined && this.index ? this.recall(search, query) : this.scan(search)
   }
 
   /** Returns the items in the order of their keys. */
@@ -240,7 +241,7 @@ export class DormouseStore extends BaseStore {
   private async recall({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation, query: string): Promise<SearchItem[]> {
     const { embeddings } = this.index!
     const roots = namespacePrefix.length > 0 ? [namespacePrefix[0]] : await this.roots()
-    const how = embeddings ? { mode: 'vector' as const, embedding: await embeddings.embedQuery(query) } : { mode: 'text' as const, query }
+    const how = embeddings ? { mode: 'vector' as const, embedding: await embeddings.embedQuery(query) } : { mode: 'text' as const, query: clipped(query) }
     const answers = (await this.read(roots.map((root) => ({
       read: 'recall', agent_id: this.agent(root), kinds: ['item'], limit: recallMax, ...how,
       ...(namespacePrefix.length > 0 ? { tags_all: [tagOf(namespacePrefix)] } : {}),

@@ -138,6 +138,16 @@ describe('DormouseStore', () => {
     for (const label of [' x', 'x']) expect((await store.search([long[0]!, label], { query: 'cake' })).map(({ key }) => key)).toEqual([JSON.stringify(label)])
   })
 
+  it('searches by the first 8 KiB of a query, and takes a blank one for none', async () => {
+    const store = open({ index: {} })
+    await store.batch([['a', 'cake'], ['b', 'tea']].map(([key, text]) => ({ namespace: ['q'], key: key!, value: { text } })))
+    const found = async (query: string) => (await store.search(['q'], { query })).map(({ key }) => key)
+    expect(await found(`tea ${'x'.repeat(8995)} cake`)).toEqual(['b'])
+    expect(await found(`tea ${'é'.repeat(4498)}`)).toEqual(['b']) // 8 KiB end within a character
+    expect(await found(`${' '.repeat(9000)}tea`)).toEqual(['b'])
+    for (const blank of ['', '  ', '\u0085\u00a0']) expect(await found(blank)).toEqual(['a', 'b'])
+  })
+
   it('finds by meaning with embeddings, with the scores of InMemoryStore', async () => {
     const index = { dims: 4, embeddings: new Words(), fields: ['text', 'more'] }
     const ours = open({ index })

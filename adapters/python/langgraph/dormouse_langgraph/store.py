@@ -32,6 +32,9 @@ PUTS_MAX = 500
 #: The most bytes of the texts of one item that are indexed.
 TEXT_BYTES_MAX = 256 << 10
 
+#: The most bytes of a query for words.
+QUERY_BYTES_MAX = 8 << 10
+
 _GONE = frozenset({"not_found", "deleted"})
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": lambda a, b: bool(a == b),
@@ -160,8 +163,9 @@ class DormouseStore(BaseStore):
         return vectors
 
     def _search(self, op: Any) -> list[Any]:
-        if op.query and self._index is not None:
-            return self._recall(op)
+        query = (op.query or "").strip()
+        if query and self._index is not None:
+            return self._recall(op, query)
         matching, end = list[Any](), op.offset + op.limit
         for keys in self._pages(self._prefix(op.namespace_prefix)):
             matching += [item for item in self._items(keys, search=True).values() if _matches(item.value, op.filter)]
@@ -169,8 +173,8 @@ class DormouseStore(BaseStore):
                 break
         return matching[op.offset : end]
 
-    def _recall(self, op: Any) -> list[Any]:
-        how = {"mode": "vector", "embedding": self._embed([op.query])[0]} if (self._index or {}).get("embed") else {"mode": "text", "query": op.query}
+    def _recall(self, op: Any, query: str) -> list[Any]:
+        how = {"mode": "vector", "embedding": self._embed([query])[0]} if (self._index or {}).get("embed") else {"mode": "text", "query": _clipped(query)}
         tag = self._memory(self._key(op.namespace_prefix, ""))
         [found] = self._read([{"read": "recall", "agent_id": self._agent, "kinds": ["item"], "tags_all": [tag], "limit": RECALL_MAX, **how}])
         scores = {each["data"]["key"]: each["score"] for each in (found or {"items": []})["items"]}
@@ -197,6 +201,11 @@ class DormouseStore(BaseStore):
                 if all(_fits(namespace, condition.match_type, condition.path) for condition in op.match_conditions or ()):
                     found.add(namespace if op.max_depth is None else namespace[: op.max_depth])
         return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _clipped(query: str) -> str:
+    """Returns the beginning of a query, in whole characters, that Dormouse takes."""
+    return query.encode("utf-8", "replace")[:QUERY_BYTES_MAX].decode("utf-8", "ignore")
 
 
 def _matches(value: Json, wanted: Mapping[str, Any] | None) -> bool:

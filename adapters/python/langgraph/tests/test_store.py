@@ -85,6 +85,14 @@ class Store(unittest.TestCase):
         store.delete(("facts", "bob"), "rain")
         self.assertEqual(store.search(("facts",), query="rain"), [])
 
+    def test_the_first_8_kib_of_a_query_count_and_a_blank_one_is_none(self):
+        store = DormouseStore(self.client, index={})
+        store.batch([PutOp(("q",), "a", {"text": "cake"}), PutOp(("q",), "b", {"text": "tea"})])
+        for query in ("tea " + "x" * 8995 + " cake", "tea " + "é" * 4498, " " * 9000 + "tea"):
+            self.assertEqual(keys(store.search(("q",), query=query)), ["b"])
+        for blank in ("", "  ", "\u0085\u00a0"):
+            self.assertEqual(keys(store.search(("q",), query=blank)), ["a", "b"])
+
     def test_a_query_searches_by_vectors(self):
         def embed(texts):
             return [[float(text.count("x")), float(text.count("y")), 1.0] for text in texts]

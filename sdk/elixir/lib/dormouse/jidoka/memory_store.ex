@@ -5,9 +5,9 @@ defmodule Dormouse.Jidoka.MemoryStore do
       store = {Dormouse.Jidoka.MemoryStore, client: MyApp.Dormouse}
 
   Options: `:client` (required) and `:mode`. The mode `:recent` (the default) returns the entries that
-  were written last, as Jidoka's own store does; `:text` ranks them by the words of the query. In scope
-  `:agent` a request sees entries of no session and of its session, in scope `:session` those of its
-  session only.
+  were written last, as Jidoka's own store does, whatever the query is; `:text` ranks them by the words of
+  the query, of which it uses the first 8 KiB, and is as `:recent` for a blank one. In scope `:agent` a
+  request sees entries of no session and of its session, in scope `:session` those of its session only.
   """
 
   alias Dormouse.{Memory, Refused, Term}
@@ -18,16 +18,18 @@ defmodule Dormouse.Jidoka.MemoryStore do
   @recalled Module.concat(["Jidoka", "Memory", "RecallResult"])
   @written Module.concat(["Jidoka", "Memory", "WriteResult"])
 
+  @query_bytes_max 8192
+
   def recall(%{scope: :session, session_id: nil}, _opts), do: {:error, :missing_memory_session_id}
 
   def recall(request, opts) do
-    mode = Atom.to_string(Keyword.get(opts, :mode, :recent))
+    {mode, query} = search(Keyword.get(opts, :mode, :recent), String.trim(request.query || ""))
 
     body =
       %{
         agent_id: request.agent_id,
-        mode: mode,
-        query: request.query,
+        mode: Atom.to_string(mode),
+        query: query,
         limit: request.limit,
         within: Atom.to_string(request.scope),
         session_id: request.session_id
@@ -37,6 +39,20 @@ defmodule Dormouse.Jidoka.MemoryStore do
     with {:ok, %{"items" => items}} <- Memory.recall(client(opts), body, call(opts)),
          {:ok, entries} <- entries(items) do
       {:ok, Term.struct(@recalled, request: request, entries: entries, metadata: %{})}
+    end
+  end
+
+  # The mode recent needs a query, which has no effect.
+  defp search(mode, query) when mode == :recent or (mode == :text and query == ""), do: {:recent, "recent"}
+  defp search(mode, query), do: {mode, clipped(query)}
+
+  # The beginning of a query, in whole characters, that Dormouse takes.
+  defp clipped(query) when byte_size(query) <= @query_bytes_max, do: query
+
+  defp clipped(query) do
+    case :unicode.characters_to_binary(binary_part(query, 0, @query_bytes_max)) do
+      {_incomplete, whole, _rest} -> whole
+      whole -> whole
     end
   end
 
