@@ -5,9 +5,7 @@ import { afterAnswer, afterNoAnswer, retryMs, retryMsMax, type Outcome } from '.
 import type { Owner } from './owner.js'
 import { messageKey, post, type Message } from './queue.js'
 import { get, put, remove, scan } from './store.js'
-
-/** How long a message waits for a run that another process owns, in ms. */
-const ownedMs = 500
+import { ownedMs, Waiting } from './waiting.js'
 
 /** How long a message that was given up is kept, in ms. */
 const deadMs = 7 * 24 * 3_600_000
@@ -46,9 +44,10 @@ export class Delivery {
   private readonly known = new Map<string, ReturnType<typeof setTimeout> | undefined>()
   /** The keys of known messages that were stored meanwhile: an id may come again once its message is done. */
   private readonly again = new Set<string>()
+  private readonly waiting: Waiting
   private readonly underWay = new Set<Promise<void>>()
   private readonly ready: Message[] = []
-  private following: Promise<void> | undefined
+  private following: Promise<unknown> | undefined
   private started = false
 
   constructor(client: Client, keys: Keys, owner: Owner, options: DeliveryOptions) {
@@ -56,6 +55,7 @@ export class Delivery {
     this.keys = keys
     this.owner = owner
     this.options = options
+    this.waiting = new Waiting(owner.ttlMs)
   }
 
   /** Delivers what is stored, and what is stored from now on by any process. */
@@ -64,7 +64,10 @@ export class Delivery {
     this.started = true
     try {
       const index = await this.scan()
-      this.following = this.keepFollowing(index)
+      this.following = Promise.all([
+        this.keepFollowing(async (from) => this.follow(from ?? await this.scan()), index),
+        this.keepFollowing((from) => this.followOwners(from), index),
+      ])
     } catch (error) {
       this.started = false
       throw error
@@ -85,6 +88,7 @@ export class Delivery {
     for (const timer of this.known.values()) clearTimeout(timer)
     this.known.clear()
     this.again.clear()
+    this.waiting.clear()
     this.ready.length = 0
     const timer = setTimeout(() => this.ended.abort(new Error('the world is closed')), this.options.closeTimeoutMs)
     await Promise.allSettled([...this.underWay, this.following])
@@ -105,6 +109,7 @@ export class Delivery {
   /** Forgets a message that is done, unless one with its key was stored since. */
   private async forget(key: string): Promise<void> {
     if (this.stopped.signal.aborted) return
+    this.waiting.remove(key)
     const stored = this.again.delete(key) ? await get<Message>(this.client, key) : undefined
     this.known.delete(key)
     if (stored) this.add(stored)
@@ -133,7 +138,8 @@ export class Delivery {
   /** Delivers a message once. It returns when to look at it again; undefined if it is done. */
   private async handle(key: string, known: Message): Promise<Later | undefined> {
     const hold = await this.owner.take(known.run)
-    if (!hold) return await get(this.client, key) === undefined ? undefined : { message: known, waitMs: ownedMs }
+    if (!hold) return await get(this.client, key) === undefined ? undefined : { message: known, waitMs: this.waiting.add(key, known) }
+    this.waiting.remove(key)
     try {
       // The owner before may have changed it, or be done with it.
       const message = await get<Message>(this.client, key)
@@ -195,12 +201,12 @@ export class Delivery {
     return index + 1
   }
 
-  /** Follows the feed from an index on. After an error it reads all messages again, until this process stops. */
-  private async keepFollowing(index: number): Promise<void> {
+  /** Follows a feed from an index on, and after an error from no index, until this process stops. */
+  private async keepFollowing(follow: (from?: number) => Promise<void>, index?: number): Promise<void> {
     const { signal } = this.stopped
-    for (let from: number | undefined = index; !signal.aborted; from = undefined) {
+    for (let from = index; !signal.aborted; from = undefined) {
       try {
-        await this.follow(from ?? await this.scan())
+        await follow(from)
       } catch (error) {
         if (!signal.aborted) this.options.report(error)
       }
@@ -215,11 +221,29 @@ export class Delivery {
         // Another process has done it.
         const timer = this.known.get(change.key)
         clearTimeout(timer)
-        if (timer !== undefined) this.known.delete(change.key)
+        if (timer !== undefined) {
+          this.known.delete(change.key)
+          this.waiting.remove(change.key)
+        }
         continue
       }
       const message = await get<Message>(this.client, change.key)
       if (message) this.add(message)
+    }
+  }
+
+  /** Delivers the messages of a run once no process owns it. A message that this misses is looked at again after its wait. */
+  private async followOwners(index?: number): Promise<void> {
+    const { signal } = this.stopped
+    const owners = this.keys.owner('')
+    for await (const { change } of this.client.changes({ prefix: `claims/${owners}`, ...(index === undefined ? {} : { fromIndex: index }), signal })) {
+      if (!change.deleted) continue
+      for (const [key, message] of this.waiting.freed(change.key.slice(owners.length))) {
+        const timer = this.known.get(key)
+        if (timer === undefined) continue
+        clearTimeout(timer)
+        this.schedule(key, message, 0)
+      }
     }
   }
 }

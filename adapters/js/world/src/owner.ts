@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RefusedError, type ClaimHold, type Client, type Fence } from '@dormouse/client'
 import type { Keys } from './keys.js'
+import { read } from './store.js'
 
 /** How long a process keeps a run that has nothing to do, in ms: its next message comes soon in most cases. */
 const lingerMs = 1000
@@ -32,7 +33,8 @@ export class Owner {
   private readonly client: Client
   private readonly keys: Keys
   private readonly holder: string
-  private readonly ttlMs: number
+  /** How long a run stays with a process that died, in ms. */
+  readonly ttlMs: number
   private readonly runs = new Map<string, Owned>()
   private closed = false
 
@@ -93,8 +95,12 @@ export class Owner {
     if (this.runs.get(run) === owned) this.runs.delete(run)
   }
 
+  /** Takes the claim of a run. It reads it first: a refusal is an entry of the log, a read is none. */
   private async hold(run: string): Promise<ClaimHold | undefined> {
     const name = this.keys.owner(run)
+    const [found] = await read(this.client, [{ read: 'get_claim', claim: name }])
+    const { holder = this.holder } = (found ?? {}) as { holder?: string }
+    if (holder !== this.holder) return undefined
     try {
       return await this.client.claims.hold(name, this.holder, { ttlMs: this.ttlMs })
     } catch (error) {

@@ -4,6 +4,7 @@ import { ValidQueueName, type World } from '@workflow/world'
 import type { WorldOptions } from '../src/index.js'
 import { Keys } from '../src/keys.js'
 import { Owner } from '../src/owner.js'
+import { ownedMs } from '../src/waiting.js'
 import { client, prefix, serve, sleep, world } from './kit.js'
 
 const queue = ValidQueueName.parse('__wkf_workflow_test')
@@ -28,8 +29,8 @@ async function held(options: WorldOptions, seen: string[]): Promise<{ on: World;
 }
 
 /** Returns a world that has begun to deliver to a handler of its own. */
-async function second(shared: string, seen: string[]): Promise<World> {
-  const on = world({ prefix: shared, ownerTtlMs, baseUrl: await serve(async () => { seen.push('second') }) })
+async function second(shared: string, seen: string[], mine = client()): Promise<World> {
+  const on = world({ client: mine, prefix: shared, ownerTtlMs, baseUrl: await serve(async () => { seen.push('second') }) })
   await on.start!()
   return on
 }
@@ -67,6 +68,36 @@ it('lets another world deliver the message of a handler that does not end', asyn
   await vi.waitFor(() => expect(seen).toEqual(['first', 'second']), 10_000)
   await sleep(1500) // longer than a message waits for its run
   expect(calls()).toBe(0)
+})
+
+it('reads the claim of a run that another world owns, and does not ask for it', async () => {
+  const shared = prefix()
+  const seen: string[] = []
+  const { finish } = await held({ prefix: shared }, seen)
+  const mine = client()
+  const asked = vi.spyOn(mine.claims, 'hold')
+  const read = vi.spyOn(mine, 'read')
+  const looked = () => read.mock.calls.filter(([reads]) => reads[0]!.read === 'get_claim').length
+  await second(shared, seen, mine)
+  await vi.waitFor(() => expect(asked.mock.calls.length + looked()).toBeGreaterThan(2), 20_000)
+  expect(asked).not.toHaveBeenCalled()
+  finish()
+  await vi.waitFor(async () => expect((await client().values.list({ prefix: new Keys(shared).messages() }) as { items: unknown[] }).items).toEqual([]), 10_000)
+  expect(seen).toEqual(['first'])
+})
+
+it('delivers a message as soon as another world has left its run, before it would look again', async () => {
+  const shared = prefix()
+  const seen: string[] = []
+  const { on } = await held({ prefix: shared, closeTimeoutMs: 0 }, seen)
+  const mine = client()
+  const real = setTimeout
+  const waits = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((call: () => void, ms?: number, ...rest: []) => real(call, ms === ownedMs ? 2 ** 31 - 1 : ms, ...rest)) as typeof setTimeout)
+  onTestFinished(() => waits.mockRestore())
+  await second(shared, seen, mine)
+  await vi.waitFor(() => expect(waits.mock.calls.map(([, ms]) => ms)).toContain(ownedMs), 10_000)
+  await on.close!()
+  await vi.waitFor(() => expect(seen).toEqual(['first', 'second']), 10_000)
 })
 
 it('does not try again when it closes while another process has the run', async () => {
