@@ -30,13 +30,11 @@ export function streamsOf(client: Client, keys: Keys): Streamer['streams'] {
     }
   }
 
-  /** Returns how many chunks a stream has, and whether it is closed. */
+  /** Returns how many chunks a stream has, and whether it is closed. Its first end counts: what comes after is no part of it. */
   const state = async (id: string): Promise<{ chunks: number; done: boolean }> => {
-    const [found] = await read(client, [{ read: 'load_entries', thread: id, tail: 1 }])
-    const last = (found as { items: Entry[] } | undefined)?.items[0]
-    if (!last) return { chunks: 0, done: false }
-    const done = last.kind === endKind
-    return { chunks: last.seq + (done ? 0 : 1), done }
+    const found = await read(client, [{ read: 'load_entries', thread: id, kinds: [endKind], limit: 1 }, { read: 'load_entries', thread: id, tail: 1 }])
+    const [end, last] = found.map((each) => (each as { items: Entry[] } | undefined)?.items[0])
+    return { chunks: end?.seq ?? (last ? last.seq + 1 : 0), done: end !== undefined }
   }
 
   const writeMulti = (run: string, name: string, chunks: (string | Uint8Array)[]): Promise<void> =>
@@ -63,18 +61,27 @@ export function streamsOf(client: Client, keys: Keys): Streamer['streams'] {
     getChunks: async (run, name, options) => {
       const id = thread(run, name)
       const [{ done, chunks }, found] = [await state(id), await entries(client, id, { ...options, limit: Math.min(options?.limit ?? 100, 1000) }, (entry) => entry)]
-      const data = found.data.filter((entry) => entry.kind === chunkKind).map((entry) => ({ index: entry.seq, data: new Uint8Array(Buffer.from(entry.bytes ?? '', 'base64')) }))
+      const end = found.data.findIndex((entry) => entry.kind === endKind || (done && entry.seq >= chunks))
+      const data = found.data.slice(0, end === -1 ? undefined : end).map((entry) => ({ index: entry.seq, data: new Uint8Array(Buffer.from(entry.bytes ?? '', 'base64')) }))
       const hasMore = data.length > 0 && data.at(-1)!.index + 1 < chunks
       return { data, cursor: hasMore ? found.cursor : null, hasMore, done }
     },
-    get: async (run, name, startIndex = 0) => follow(client, thread(run, name), startIndex < 0 ? Math.max(0, (await state(thread(run, name))).chunks + startIndex) : startIndex),
+    get: async (run, name, startIndex = 0) => {
+      const id = thread(run, name)
+      if (startIndex === 0) return follow(client, id, 0)
+      const { chunks } = await state(id)
+      return follow(client, id, startIndex < 0 ? Math.max(0, chunks + startIndex) : startIndex, chunks)
+    },
   }
 }
 
-/** Returns the chunks of a stream from an index on, those to come too, until it is closed. */
-function follow(client: Client, id: string, from: number): ReadableStream<Uint8Array> {
+/**
+ * Returns the chunks of a stream from an index on, those to come too, until it is closed. chunks is how many
+ * there were: the end may come before the index.
+ */
+function follow(client: Client, id: string, from: number, chunks = from): ReadableStream<Uint8Array> {
   const stopped = new AbortController()
-  const watched = chunksFrom(client, id, from, stopped.signal)
+  const watched = chunksFrom(client, id, from, chunks, stopped.signal)
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -92,11 +99,12 @@ function follow(client: Client, id: string, from: number): ReadableStream<Uint8A
   })
 }
 
-async function* chunksFrom(client: Client, id: string, from: number, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+async function* chunksFrom(client: Client, id: string, from: number, chunks: number, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
   // A reader may come before the first chunk. Only an existing thread can be watched.
   await client.commit([{ op: 'append_thread', thread: id }], { signal })
-  for await (const entry of client.threads.watch(id, { from, signal })) {
+  for await (const entry of client.threads.watch(id, { from: Math.min(from, chunks), signal })) {
     if (entry.kind === endKind) return
+    if (entry.seq < from) continue
     const bytes = new Uint8Array(Buffer.from(entry.bytes ?? '', 'base64'))
     if (bytes.length > 0) yield bytes
   }

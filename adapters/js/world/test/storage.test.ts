@@ -126,6 +126,28 @@ it('keeps the chunks of a stream in order, for readers before and after', async 
   expect(await client().threads.list({ prefix: shared.prefix })).toMatchObject({ items: [{}, {}] })
 })
 
+// getInfo and getChunks answer as world-local does. Its get looks at the last entry only.
+it.each([['twice', ['c0', undefined, undefined]], ['twice, with a chunk between', ['c0', undefined, 'late', undefined]]])('ends a stream at its first end: closed %s', async (_name, written) => {
+  const on = world()
+  const run = await started(on)
+  for (const chunk of written) await (chunk === undefined ? on.streams.close(run, 'out') : on.streams.write(run, 'out', chunk))
+  expect(await on.streams.getInfo(run, 'out')).toEqual({ tailIndex: 0, done: true })
+  const first = { index: 0, data: bytes('c0') }
+  for (const limit of [1, 2, 100]) expect(await on.streams.getChunks(run, 'out', { limit })).toEqual({ data: [first], cursor: null, hasMore: false, done: true })
+  for (const [from, text] of [[undefined, 'c0'], [0, 'c0'], [-1, 'c0'], [-5, 'c0'], [1, ''], [2, ''], [9, '']] as const) {
+    expect(await new Response(await on.streams.get(run, 'out', from)).text()).toBe(text)
+  }
+})
+
+it('ends a reader from an index that a stream does not reach', async () => {
+  const on = world()
+  const run = await started(on)
+  await on.streams.write(run, 'out', 'c0')
+  const reader = await on.streams.get(run, 'out', 5)
+  await on.streams.close(run, 'out')
+  expect(await new Response(reader).text()).toBe('')
+})
+
 it('leaves a token to the run that took it from one that is over', async () => {
   const shared = { prefix: prefix() }
   const mine = client()
