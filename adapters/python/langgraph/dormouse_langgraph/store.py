@@ -6,12 +6,16 @@ import asyncio
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import quote, unquote
 
 from dormouse import Client, RefusedError
+
+from .items import fits, matches, texts_at
 
 try:
     from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, SearchItem, SearchOp
@@ -26,31 +30,35 @@ Json = dict[str, Any]
 #: The most memories that one search with a query looks at.
 RECALL_MAX = 1000
 
-#: The most puts of one batch: each is at most two ops of a commit, which has at most 1,024.
+#: The most puts of one batch.
 PUTS_MAX = 500
 
-#: The most bytes of the texts of one item that are indexed.
+#: The most ops of one commit: an item is one, and so is each of its indexed texts, before and after.
+OPS_MAX = 1024
+
+#: The most texts of one item that are indexed.
+ITEM_TEXTS_MAX = 100
+
+#: The most bytes of an indexed text together with its embedding and the tags of its namespace.
 TEXT_BYTES_MAX = 256 << 10
+
+#: How often a put is tried again if others change the same items.
+TRIES_MAX = 20
 
 #: The most bytes of a query for words.
 QUERY_BYTES_MAX = 8 << 10
 
 _GONE = frozenset({"not_found", "deleted"})
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "$eq": lambda a, b: bool(a == b),
-    "$ne": lambda a, b: bool(a != b),
-    "$gt": lambda a, b: a is not None and bool(a > b),
-    "$gte": lambda a, b: a is not None and bool(a >= b),
-    "$lt": lambda a, b: a is not None and bool(a < b),
-    "$lte": lambda a, b: a is not None and bool(a <= b),
-}
+
+#: The codes of a refused commit after which its items are read again.
+_CHANGED = frozenset({"revision_mismatch", "conflict", "deleted", "not_found"})
 
 
 class DormouseStore(BaseStore):
-    """A store. An item is a value; its indexed text is a memory, which changes with it in one commit.
+    """A store. An item is a value; its indexed texts are memories, which change with it in one commit.
 
-    `index` is a mapping: `fields` has the names of the members that a query searches (`["$"]`, the
-    whole value, if absent), and `embed` is a function of texts that returns vectors, or an object with
+    `index` is a mapping: `fields` has the paths of the texts that a query searches (`["$"]`, the whole
+    value, if absent), of which the best one counts, and `embed` is a function of texts that returns vectors, or an object with
     `embed_documents`. Without `embed` a query searches for words.
     """
 
@@ -92,8 +100,10 @@ class DormouseStore(BaseStore):
         *labels, name = key.removeprefix(self._base).split("/")
         return tuple(unquote(label) for label in labels), unquote(name[1:])
 
-    def _memory(self, key: str) -> str:
-        return hashlib.sha256(key.encode()).hexdigest()
+    def _memory(self, key: str, at: int = 0) -> str:
+        """Returns the id of the memory of a text of an item. That of the first one is the hash alone, also the tag of a namespace."""
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        return f"{digest}.{at}" if at else digest
 
     def _read(self, reads: Sequence[Json]) -> Iterator[Any]:
         for at in range(0, len(reads), 100):
@@ -129,33 +139,56 @@ class DormouseStore(BaseStore):
     def _put(self, puts: Mapping[str, Any]) -> None:
         if len(puts) > PUTS_MAX:
             raise ValueError(f"a batch has {len(puts)} puts: at most {PUTS_MAX} are applied together")
-        texts = {key: text for key, op in puts.items() if (text := self._text(op))}
-        vectors = dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts and (self._index or {}).get("embed") else {}
-        ops: list[Json] = []
-        for key, op in puts.items():
-            if op.value is None:
-                ops.append({"op": "delete_value", "key": key})
-            else:
-                encoded = json.dumps(op.value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-                ops.append({"op": "put_value", "key": key, "bytes": base64.b64encode(encoded).decode(), "content_type": "application/json"})
-            if key in texts:
-                namespaces = [self._key(op.namespace[:end], "") for end in range(len(op.namespace) + 1)]
-                memory = {"content": texts[key], "kind": "item", "class": "semantic", "data": {"key": key}, "tags": [self._memory(each) for each in namespaces]}
-                ops.append({"op": "write_memory", "agent_id": self._agent, "id": self._memory(key), **memory, **({"embedding": vectors[key]} if key in vectors else {})})
-            elif self._index is not None:
-                ops.append({"op": "delete_memory", "agent_id": self._agent, "id": self._memory(key)})
-        if ops:
-            self._client.commit(ops)
+        texts = {key: self._texts(op) for key, op in puts.items()}
+        unique = list(dict.fromkeys(text for each in texts.values() for text in each))
+        vectors = dict(zip(unique, self._embed(unique), strict=True)) if unique and (self._index or {}).get("embed") else {}
+        for tries in range(1, TRIES_MAX + 1):
+            keys = list(puts) if self._index is not None else []
+            before = dict(zip(keys, self._read([{"read": "get_value", "key": key} for key in keys]), strict=True))
+            ops = [each for key, op in puts.items() for each in self._ops(key, op, before.get(key), texts[key], vectors)]
+            if len(ops) > OPS_MAX:
+                raise ValueError(f"a batch changes {len(ops)} items and indexed texts: at most {OPS_MAX} are changed together")
+            try:
+                if ops:
+                    self._client.commit(ops)
+                return
+            except RefusedError as refused:
+                # Another process changed one of the items meanwhile.
+                if tries == TRIES_MAX or refused.code not in _CHANGED:
+                    raise
+            time.sleep(random.random() * 0.01 * tries)
 
-    def _text(self, op: Any) -> str:
-        """Returns what a query may find of an item."""
+    def _ops(self, key: str, op: Any, before: Json | None, texts: Sequence[str], vectors: Mapping[str, list[float]]) -> Iterator[Json]:
+        # Without an index, what was before does not matter.
+        same: Json = {}
+        if self._index is not None:
+            same = {"if_incarnation": before["incarnation"], "if_revision": before["revision"]} if before else {"if_revision": 0}
+        if op.value is not None:
+            encoded = json.dumps(op.value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+            indexed = {} if self._index is None else {"metadata": {"texts": len(texts)}}
+            yield {"op": "put_value", "key": key, "bytes": base64.b64encode(encoded).decode(), "content_type": "application/json", **indexed, **same}
+        elif before is not None or self._index is None:
+            yield {"op": "delete_value", "key": key, **same}
+        for at, text in enumerate(texts):
+            namespaces = [self._key(op.namespace[:end], "") for end in range(len(op.namespace) + 1)]
+            memory = {"content": text, "kind": "item", "class": "semantic", "data": {"key": key}, "tags": [self._memory(each) for each in namespaces]}
+            vector = {"embedding": vectors[text]} if text in vectors else {}
+            yield {"op": "write_memory", "agent_id": self._agent, "id": self._memory(key, at), **memory, **vector}
+        # Earlier versions stored one text of an item, and no number of texts.
+        indexed_before = (before.get("metadata") or {}).get("texts", 1) if before else 0
+        for at in range(len(texts), indexed_before):
+            yield {"op": "delete_memory", "agent_id": self._agent, "id": self._memory(key, at)}
+
+    def _texts(self, op: Any) -> list[str]:
+        """Returns the texts that a query may find of an item."""
         if self._index is None or op.value is None or op.index is False:
-            return ""
-        pieces = [piece for path in op.index or self._index.get("fields") or ["$"] for piece in _texts(op.value, path)]
-        text = "\n".join(pieces)
-        if len(text.encode("utf-8", "replace")) > TEXT_BYTES_MAX:
-            raise ValueError(f"the item {op.key!r} has more than {TEXT_BYTES_MAX} bytes of text to index: name fewer fields")
-        return text
+            return []
+        texts = [text for path in op.index or self._index.get("fields") or ["$"] for text in texts_at(op.value, path)]
+        if len(texts) > ITEM_TEXTS_MAX:
+            raise ValueError(f"the item {op.key!r} has {len(texts)} texts to index: at most {ITEM_TEXTS_MAX} are allowed")
+        if any(len(text.encode("utf-8", "replace")) > TEXT_BYTES_MAX for text in texts):
+            raise ValueError(f"the item {op.key!r} has a text of more than {TEXT_BYTES_MAX} bytes to index: name smaller fields")
+        return texts
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
         embed = (self._index or {})["embed"]
@@ -168,7 +201,7 @@ class DormouseStore(BaseStore):
             return self._recall(op, query)
         matching, end = list[Any](), op.offset + op.limit
         for keys in self._pages(self._prefix(op.namespace_prefix)):
-            matching += [item for item in self._items(keys, search=True).values() if _matches(item.value, op.filter)]
+            matching += [item for item in self._items(keys, search=True).values() if matches(item.value, op.filter)]
             if len(matching) >= end:
                 break
         return matching[op.offset : end]
@@ -177,8 +210,10 @@ class DormouseStore(BaseStore):
         how = {"mode": "vector", "embedding": self._embed([query])[0]} if (self._index or {}).get("embed") else {"mode": "text", "query": _clipped(query)}
         tag = self._memory(self._key(op.namespace_prefix, ""))
         [found] = self._read([{"read": "recall", "agent_id": self._agent, "kinds": ["item"], "tags_all": [tag], "limit": RECALL_MAX, **how}])
-        scores = {each["data"]["key"]: each["score"] for each in (found or {"items": []})["items"]}
-        items = [item for item in self._items(list(scores), scores, search=True).values() if _matches(item.value, op.filter)]
+        scores: dict[str, float] = {}
+        for each in (found or {"items": []})["items"]:  # the best first
+            scores.setdefault(each["data"]["key"], each["score"])
+        items = [item for item in self._items(list(scores), scores, search=True).values() if matches(item.value, op.filter)]
         return items[op.offset : op.offset + op.limit]
 
     def _prefix(self, namespace: Sequence[str]) -> str:
@@ -198,7 +233,7 @@ class DormouseStore(BaseStore):
         for keys in self._pages(self._base):
             for key in keys:
                 namespace, _ = self._split(key)
-                if all(_fits(namespace, condition.match_type, condition.path) for condition in op.match_conditions or ()):
+                if all(fits(namespace, condition.match_type, condition.path) for condition in op.match_conditions or ()):
                     found.add(namespace if op.max_depth is None else namespace[: op.max_depth])
         return sorted(found)[op.offset : op.offset + op.limit]
 
@@ -206,42 +241,3 @@ class DormouseStore(BaseStore):
 def _clipped(query: str) -> str:
     """Returns the beginning of a query, in whole characters, that Dormouse takes."""
     return query.encode("utf-8", "replace")[:QUERY_BYTES_MAX].decode("utf-8", "ignore")
-
-
-def _matches(value: Json, wanted: Mapping[str, Any] | None) -> bool:
-    for name, want in (wanted or {}).items():
-        got = value.get(name)
-        if isinstance(want, dict) and any(operator.startswith("$") for operator in want):
-            for operator, operand in want.items():
-                if operator not in _COMPARE:
-                    raise ValueError(f"there is no operator {operator}: use one of {', '.join(_COMPARE)}")
-                if not _COMPARE[operator](got, operand):
-                    return False
-        elif got != want:
-            return False
-    return True
-
-
-def _fits(namespace: Sequence[str], match_type: str, path: Sequence[str]) -> bool:
-    if len(path) > len(namespace):
-        return False
-    part = namespace[: len(path)] if match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(want in ("*", label) for label, want in zip(part, path, strict=True))
-
-
-def _texts(value: Any, path: str) -> Iterator[str]:
-    """Yields the texts at a path such as title, chapters[*].content, authors[0] or $, the whole value."""
-    if path == "$":
-        yield json.dumps(value, ensure_ascii=False, sort_keys=True)
-        return
-    found = [value]
-    for step in path.replace("[", ".[").split("."):
-        if step.startswith("["):
-            index = step[1:-1]
-            lists = [each for each in found if isinstance(each, list)]
-            found = [item for each in lists for item in (each if index == "*" else each[int(index) :][:1])]
-        elif step:
-            found = [each[step] for each in found if isinstance(each, dict) and step in each]
-    for each in found:
-        if each is not None and each != "":
-            yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)

@@ -1,4 +1,5 @@
 import asyncio
+import concurrent.futures
 import os
 import time
 import unittest
@@ -92,6 +93,40 @@ class Store(unittest.TestCase):
             self.assertEqual(keys(store.search(("q",), query=query)), ["b"])
         for blank in ("", "  ", "\u0085\u00a0"):
             self.assertEqual(keys(store.search(("q",), query=blank)), ["a", "b"])
+
+    def test_the_best_text_of_an_item_counts(self):
+        def embed(texts):
+            return [[float(text.count("x")), float(text.count("y"))] for text in texts]
+
+        store = DormouseStore(self.client, index={"fields": ["{a,b}", "more.*"], "embed": embed})
+        store.batch([PutOp(("v",), "two", {"a": "xx", "b": "y"}), PutOp(("v",), "one", {"more": {"c": "xy"}})])
+        found = store.search(("v",), query="x")
+        self.assertEqual([(item.key, round(item.score, 4)) for item in found], [("two", 1.0), ("one", 0.7071)])
+        store.put(("v",), "two", {"a": "y"})  # the other text is no longer found
+        self.assertEqual([(item.key, round(item.score, 4)) for item in store.search(("v",), query="x")], [("one", 0.7071), ("two", 0.0)])
+        store.delete(("v",), "two")
+        self.assertEqual(keys(store.search(("v",), query="y")), ["one"])
+        with self.assertRaisesRegex(ValueError, "at most 100"):
+            store.put(("v",), "many", {"more": ["x"] * 101})
+
+    def test_an_item_of_an_earlier_version_loses_its_text(self):
+        store = DormouseStore(self.client, index={})
+        key = store._key(("old",), "k")
+        memory = {"op": "write_memory", "agent_id": store._agent, "id": store._memory(key), "kind": "item", "class": "semantic", "content": "tea"}
+        tags = [store._memory(store._key(namespace, "")) for namespace in ((), ("old",))]
+        self.client.commit([{"op": "put_value", "key": key, "bytes": "e30="}, {**memory, "data": {"key": key}, "tags": tags}])
+        self.assertEqual(keys(store.search(("old",), query="tea")), ["k"])
+        store.put(("old",), "k", {}, index=False)
+        self.assertEqual(store.search(("old",), query="tea"), [])
+
+    def test_one_of_concurrent_changes_of_an_item_is_whole_with_its_index(self):
+        store = DormouseStore(self.client, index={"fields": ["words[*]"]})
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: store.put(("c",), "item", {"n": n, "words": [f"word{n}x{at}" for at in range(8 - n)]}), range(8)))
+        last = store.get(("c",), "item").value["n"]
+        for n in range(8):
+            for at in range(8 - n):
+                self.assertEqual(len(store.search(("c",), query=f"word{n}x{at}")), int(n == last))
 
     def test_a_query_searches_by_vectors(self):
         def embed(texts):
