@@ -38,18 +38,31 @@ export function splitKey(text: string): { namespace: string[]; key: string } {
   return { namespace: end === 0 ? [] : text.slice(0, end - 1).split(':'), key: text.slice(end + 1) }
 }
 
-/** Returns the texts at a path such as title, chapters[*].content or $, which is the whole value. */
+/** A step of a path: [0], [*], {a,b}, * or a member. */
+const steps = /\[[^\]]*\]|\{[^}]*\}|[^.[\]{}]+/g
+
+/** Returns the texts at a path such as title, chapters[*].content, {title,meta.author}, *.text or $, which is the whole value. */
 export function textsAt(value: unknown, path: string): string[] {
   if (path === '$' || path === '') return [JSON.stringify(value)]
-  const steps = path.match(/[^.[\]]+/g) ?? []
-  const found = steps.reduce<unknown[]>((all, step) => all.flatMap((each) => children(each, step)), [value])
+  const found = at(value, path.match(steps) ?? [])
   return found.filter((each) => each !== undefined && each !== null).map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)))
+}
+
+function at(value: unknown, [first, ...rest]: readonly string[]): unknown[] {
+  if (first === undefined) return [value]
+  if (!first.startsWith('{')) return children(value, first).flatMap((each) => at(each, rest))
+  // The members end the path: LangGraph ignores what follows.
+  return first.slice(1, -1).split(',').map((field) => field.trim()).filter((field) => field !== '').flatMap((field) => at(value, field.match(steps) ?? []))
 }
 
 function children(value: unknown, step: string): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   if (step === '*') return Object.values(value)
-  if (Array.isArray(value)) return /^-?\d+$/.test(step) ? [value.at(Number(step))] : []
+  if (step.startsWith('[')) {
+    const index = step.slice(1, -1).trim()
+    if (!Array.isArray(value)) return []
+    return index === '*' ? value : /^-?\d+$/.test(index) ? [value.at(Number(index))] : []
+  }
   return Object.hasOwn(value, step) ? [(value as Record<string, unknown>)[step]] : []
 }
 

@@ -5,6 +5,7 @@ import { Embeddings } from '@langchain/core/embeddings'
 import { InMemoryStore, type Operation } from '@langchain/langgraph-checkpoint'
 import { END, getStore, START, StateGraph, Annotation } from '@langchain/langgraph'
 import { DormouseStore, itemTextsMax, type StoreOptions } from '../src/index.js'
+import { textsAt } from '../src/items.js'
 import { client, follower, prefix } from './kit.js'
 
 const open = (options: StoreOptions = {}) => new DormouseStore(follower(), { prefix: prefix(), ...options })
@@ -166,6 +167,20 @@ describe('DormouseStore', () => {
       }
     }
     await expect(open({ index: { ...index, dims: 3 } }).put(['m'], 'a', { text: 'tea' })).rejects.toThrow('dimensions')
+  })
+
+  it('names the texts at a path as LangGraph does', async () => {
+    const value = { title: 't', n: 1, on: true, none: null, list: [{ c: 'c0' }, { c: 'c1', d: 'd1' }], meta: { a: 'ma', b: { c: 'mbc' } } }
+    const paths = ['title', 'n', 'on', 'none', 'missing.a', 'meta.b.c', 'list[*].c', 'list.*.c', 'list[-1].d', 'list[9].c', 'list[x].c', 'title[*]', 'meta[*]', 'meta.*.c',
+      'meta.*', '*.a', '{title,meta.b.c, missing}', 'list[*].{c,d}', '{title,n}.a', 'list.1.c']
+    const seen: string[][] = []
+    const embeddings = { embedDocuments: async (texts: string[]) => { seen.push(texts); return texts.map(() => [1]) }, embedQuery: async () => [1] } as unknown as Embeddings
+    for (const path of paths) {
+      seen.length = 0
+      await new InMemoryStore({ index: { dims: 1, embeddings, fields: [path] } }).put(['t'], 'k', value)
+      const theirs = (seen[0] ?? []).map((text) => (text.startsWith('{') ? JSON.stringify(JSON.parse(text)) : text))
+      expect([path, ...new Set(textsAt(value, path))].sort()).toEqual([path, ...theirs].sort())
+    }
   })
 
   it('keeps one of concurrent changes of an item whole, with its index', async () => {
