@@ -4,14 +4,11 @@ import {
   BaseStore, validateNamespace, type GetOperation, type IndexConfig, type Item, type ListNamespacesOperation, type Operation, type OperationResults,
   type PutOperation, type SearchItem, type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
+import { Change, commitOpsMax, commitsOf, Vector } from './changes.js'
 import { below, clipped, hasPath, matches, splitKey, tagOf, textsAt, within, wordsOf } from './items.js'
 
 /** The most reads of one call. */
 const readsMax = 100
-
-/** The most bytes and ops of one commit of the store. A batch of puts that has more is several commits. */
-const commitBytesMax = 4 << 20
-const commitOpsMax = 1000
 
 /** The most texts of one item that are indexed. */
 export const itemTextsMax = 100
@@ -149,17 +146,18 @@ export class DormouseStore extends BaseStore {
   private async putAll(puts: ReadonlyMap<string, PutOperation>): Promise<void> {
     const texts = new Map([...puts].map(([key, put]) => [key, this.texts(put)]))
     const vectors = await this.embed([...new Set([...texts.values()].flat())])
-    for (const group of groups(puts)) await this.putGroup(group, texts, vectors)
+    const changes = [...puts].map(([key, put]) => new Change(key, put, texts.get(key)!.map((content) => ({ content, vector: vectors.get(content) }))))
+    for (const part of commitsOf(changes)) await this.change(part)
   }
 
-  private async putGroup(group: ReadonlyMap<string, PutOperation>, texts: ReadonlyMap<string, string[]>, vectors: ReadonlyMap<string, number[]>): Promise<void> {
+  private async change(changes: readonly Change[]): Promise<void> {
     for (let tries = 1; ; tries++) {
       // Without an index only deletes depend on what is stored.
-      const before = await this.stored([...group].filter(([, put]) => this.index || put.value === null).map(([key]) => key))
-      const ops = [...group].flatMap(([key, put]) => this.opsOf(key, put, before.get(key), { texts: texts.get(key) ?? [], vectors }))
+      const before = await this.stored(changes.filter(({ put }) => this.index || put.value === null).map(({ key }) => key))
+      const ops = changes.flatMap((each) => this.opsOf(each, before.get(each.key)))
       if (ops.length > commitOpsMax) {
-        const all = [...group]
-        for (const half of [all.slice(0, all.length / 2), all.slice(all.length / 2)]) await this.putGroup(new Map(half), texts, vectors)
+        const half = changes.length >> 1
+        for (const part of [changes.slice(0, half), changes.slice(half)]) await this.change(part)
         return
       }
       try {
@@ -173,24 +171,21 @@ export class DormouseStore extends BaseStore {
     }
   }
 
-  private opsOf(key: string, put: PutOperation, before: Stored | undefined, indexed: { texts: string[]; vectors: ReadonlyMap<string, number[]> }): Op[] {
+  private opsOf({ key, put, texts, tags, value }: Change, before: Stored | undefined): Op[] {
     const agent = this.agent(put.namespace[0])
-    const texts = put.value === null ? [] : indexed.texts
     const ops: Op[] = []
     // The revisions of an item that was deleted and put again begin anew: only its incarnation tells them apart.
     const same = before ? { if_incarnation: before.incarnation, if_revision: before.revision } : { if_revision: 0 }
-    if (put.value === null) {
+    if (value === undefined) {
       if (before) ops.push({ op: 'delete_value', key, ...same })
     } else {
-      const bytes = Buffer.from(JSON.stringify(put.value)).toString('base64')
-      ops.push({ op: 'put_value', key, bytes, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, ...same } : {}) })
+      ops.push({ op: 'put_value', key, bytes: value, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, ...same } : {}) })
       if (!this.index) return ops
     }
-    texts.forEach((content, at) => {
-      const embedding = indexed.vectors.get(content)
+    texts.forEach(({ content, vector }, at) => {
       ops.push({
         op: 'write_memory', agent_id: agent, id: memoryId(key, at), kind: 'item', class: 'semantic', content, data: { key: key.slice(this.base.length) },
-        tags: put.namespace.map((_, end) => tagOf(put.namespace.slice(0, end + 1))), ...(embedding ? { embedding } : {}),
+        tags, ...(vector ? { embedding: vector.values } : {}),
       })
     })
     for (let at = texts.length; at < (before?.metadata?.texts ?? 0); at++) ops.push({ op: 'delete_memory', agent_id: agent, id: memoryId(key, at) })
@@ -205,13 +200,13 @@ export class DormouseStore extends BaseStore {
     return texts
   }
 
-  private async embed(texts: readonly string[]): Promise<Map<string, number[]>> {
+  private async embed(texts: readonly string[]): Promise<Map<string, Vector>> {
     const { embeddings, dims } = this.index ?? {}
     if (!embeddings || texts.length === 0) return new Map()
     const vectors = await embeddings.embedDocuments([...texts])
     const wrong = vectors.find((each) => dims !== undefined && each.length !== dims)
     if (wrong) throw new Error(`an embedding has ${wrong.length} dimensions: index.dims is ${dims}`)
-    return new Map(texts.map((text, at) => [text, vectors[at]!]))
+    return new Map(texts.map((text, at) => [text, new Vector(vectors[at]!)]))
   }
 
   // Searches.
@@ -317,19 +312,3 @@ const valueOf = (bytes: string | undefined): Record<string, unknown> => JSON.par
 const answersOf = async (client: Client, reads: Read[]) => (await client.read(reads)).answers
 
 const memoryId = (key: string, at: number): string => `${createHash('sha256').update(key).digest('hex')}.${at}`
-
-/** Splits puts into groups whose bytes fit into a commit. */
-function groups(puts: ReadonlyMap<string, PutOperation>): Map<string, PutOperation>[] {
-  const all: Map<string, PutOperation>[] = []
-  let room = 0
-  for (const [key, put] of puts) {
-    const bytes = Buffer.byteLength(JSON.stringify(put.value)) * 2
-    if (all.length === 0 || bytes > room || all.at(-1)!.size === commitOpsMax) {
-      all.push(new Map())
-      room = commitBytesMax
-    }
-    all.at(-1)!.set(key, put)
-    room -= bytes
-  }
-  return all
-}

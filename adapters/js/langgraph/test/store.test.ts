@@ -183,6 +183,20 @@ describe('DormouseStore', () => {
     }
   })
 
+  it('puts many items with long embeddings at a time', async () => {
+    const vectors = new Map<string, number[]>()
+    const embed = (text: string): number[] => vectors.get(text) ?? vectors.set(text, Array.from({ length: 1536 }, () => Math.random() - 0.5)).get(text)!
+    const embeddings = { embedDocuments: async (texts: string[]) => texts.map(embed), embedQuery: async (text: string) => embed(text) } as unknown as Embeddings
+    const store = open({ index: { embeddings, dims: 1536, fields: ['text'] } })
+    await store.batch(Array.from({ length: 500 }, (_, n) => ({ namespace: ['long'], key: `k${n}`, value: { text: `text ${n}` } })))
+    expect(await store.search(['long'], { limit: 1000 })).toHaveLength(500)
+    for (const n of [0, 374, 499]) {
+      const [first] = await store.search(['long'], { query: `text ${n}`, limit: 1 })
+      expect(first!.key).toBe(`k${n}`)
+      expect(first!.score).toBeCloseTo(1, 6)
+    }
+  })
+
   it('keeps one of concurrent changes of an item whole, with its index', async () => {
     const store = open({ index: { fields: ['words[*]'] } })
     await Promise.all(Array.from({ length: 8 }, (_, n) => store.put(['c'], 'item', { n, words: Array.from({ length: 8 - n }, (_, at) => `word${n}x${at}`) })))

@@ -8,9 +8,10 @@ import hashlib
 import json
 import random
 import time
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from dormouse import Client, RefusedError
@@ -36,6 +37,9 @@ PUTS_MAX = 500
 #: The most ops of one commit: an item is one, and so is each of its indexed texts, before and after.
 OPS_MAX = 1024
 
+#: The most bytes of a commit in JSON, which a node takes up to 12,233,384.
+COMMIT_BYTES_MAX = 12_000_000
+
 #: The most texts of one item that are indexed.
 ITEM_TEXTS_MAX = 100
 
@@ -52,6 +56,22 @@ _GONE = frozenset({"not_found", "deleted"})
 
 #: The codes of a refused commit after which its items are read again.
 _CHANGED = frozenset({"revision_mismatch", "conflict", "deleted", "not_found"})
+
+
+class _Vector(NamedTuple):
+    """An embedding, in as few digits as keep its 32-bit floats, and its bytes in JSON."""
+
+    values: list[float]
+    bytes: int
+
+
+def _vector(embedding: Iterable[float]) -> _Vector:
+    values = [float(f"{each:.9g}") for each in array("f", embedding)]
+    return _Vector(values, _json_bytes(values))
+
+
+def _json_bytes(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
 
 class DormouseStore(BaseStore):
@@ -141,13 +161,17 @@ class DormouseStore(BaseStore):
             raise ValueError(f"a batch has {len(puts)} puts: at most {PUTS_MAX} are applied together")
         texts = {key: self._texts(op) for key, op in puts.items()}
         unique = list(dict.fromkeys(text for each in texts.values() for text in each))
-        vectors = dict(zip(unique, self._embed(unique), strict=True)) if unique and (self._index or {}).get("embed") else {}
+        embeds = unique and (self._index or {}).get("embed")
+        vectors = dict(zip(unique, map(_vector, self._embed(unique)), strict=True)) if embeds else {}
         for tries in range(1, TRIES_MAX + 1):
             keys = list(puts) if self._index is not None else []
             before = dict(zip(keys, self._read([{"read": "get_value", "key": key} for key in keys]), strict=True))
             ops = [each for key, op in puts.items() for each in self._ops(key, op, before.get(key), texts[key], vectors)]
             if len(ops) > OPS_MAX:
                 raise ValueError(f"a batch changes {len(ops)} items and indexed texts: at most {OPS_MAX} are changed together")
+            size = sum(_json_bytes({**each, "embedding": None}) for each in ops) + sum(vectors[text].bytes for each in texts.values() for text in each if text in vectors)
+            if size > COMMIT_BYTES_MAX:
+                raise ValueError(f"a batch has {size} bytes with its indexed texts and their embeddings, in JSON: at most {COMMIT_BYTES_MAX} are stored together")
             try:
                 if ops:
                     self._client.commit(ops)
@@ -158,7 +182,7 @@ class DormouseStore(BaseStore):
                     raise
             time.sleep(random.random() * 0.01 * tries)
 
-    def _ops(self, key: str, op: Any, before: Json | None, texts: Sequence[str], vectors: Mapping[str, list[float]]) -> Iterator[Json]:
+    def _ops(self, key: str, op: Any, before: Json | None, texts: Sequence[str], vectors: Mapping[str, _Vector]) -> Iterator[Json]:
         # Without an index, what was before does not matter.
         same: Json = {}
         if self._index is not None:
@@ -172,7 +196,7 @@ class DormouseStore(BaseStore):
         for at, text in enumerate(texts):
             namespaces = [self._key(op.namespace[:end], "") for end in range(len(op.namespace) + 1)]
             memory = {"content": text, "kind": "item", "class": "semantic", "data": {"key": key}, "tags": [self._memory(each) for each in namespaces]}
-            vector = {"embedding": vectors[text]} if text in vectors else {}
+            vector = {"embedding": vectors[text].values} if text in vectors else {}
             yield {"op": "write_memory", "agent_id": self._agent, "id": self._memory(key, at), **memory, **vector}
         # Earlier versions stored one text of an item, and no number of texts.
         indexed_before = (before.get("metadata") or {}).get("texts", 1) if before else 0

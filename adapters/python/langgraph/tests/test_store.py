@@ -1,6 +1,8 @@
 import asyncio
+import collections
 import concurrent.futures
 import os
+import random
 import time
 import unittest
 
@@ -108,6 +110,18 @@ class Store(unittest.TestCase):
         self.assertEqual(keys(store.search(("v",), query="y")), ["one"])
         with self.assertRaisesRegex(ValueError, "at most 100"):
             store.put(("v",), "many", {"more": ["x"] * 101})
+
+    def test_many_items_with_long_embeddings_are_put_together(self):
+        draw = random.Random(1)
+        vectors = collections.defaultdict(lambda: [draw.random() - 0.5 for _ in range(1536)])
+        store = DormouseStore(self.client, index={"fields": ["text[*]"], "embed": lambda texts: [vectors[text] for text in texts]})
+        store.batch([PutOp(("long",), f"k{n}", {"text": [f"text {n}"]}) for n in range(500)])
+        self.assertEqual(len(store.search(("long",), limit=1000)), 500)
+        for n in (0, 374, 499):
+            [first] = store.search(("long",), query=f"text {n}", limit=1)
+            self.assertEqual((first.key, round(first.score, 6)), (f"k{n}", 1.0))
+        with self.assertRaisesRegex(ValueError, "at most 12000000 are stored together"):
+            store.batch([PutOp(("long",), f"k{n}", {"text": ["one", "two"]}) for n in range(341)])
 
     def test_an_item_of_an_earlier_version_loses_its_text(self):
         store = DormouseStore(self.client, index={})
