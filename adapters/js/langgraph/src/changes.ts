@@ -26,6 +26,11 @@ export class Vector {
     this.values = values.map((each) => Number(Math.fround(each).toPrecision(9)))
     this.bytes = Math.max(JSON.stringify(this.values).length, 4 * values.length)
   }
+
+  /** Whether it has no direction, so that nothing is near it. Dormouse refuses it. */
+  get zero(): boolean {
+    return this.values.every((each) => each === 0)
+  }
 }
 
 /** A put, and what it stores. */

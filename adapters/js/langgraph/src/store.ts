@@ -200,13 +200,14 @@ export class DormouseStore extends BaseStore {
     return texts
   }
 
+  /** Returns the embeddings of texts, without those that have no direction. */
   private async embed(texts: readonly string[]): Promise<Map<string, Vector>> {
     const { embeddings, dims } = this.index ?? {}
     if (!embeddings || texts.length === 0) return new Map()
     const vectors = await embeddings.embedDocuments([...texts])
     const wrong = vectors.find((each) => dims !== undefined && each.length !== dims)
     if (wrong) throw new Error(`an embedding has ${wrong.length} dimensions: index.dims is ${dims}`)
-    return new Map(texts.map((text, at) => [text, new Vector(vectors[at]!)]))
+    return new Map(texts.map((text, at) => [text, new Vector(vectors[at]!)] as const).filter(([, vector]) => !vector.zero))
   }
 
   // Searches.
@@ -236,7 +237,9 @@ export class DormouseStore extends BaseStore {
   private async recall({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation, query: string): Promise<SearchItem[]> {
     const { embeddings } = this.index!
     const roots = namespacePrefix.length > 0 ? [namespacePrefix[0]] : await this.roots()
-    const how = embeddings ? { mode: 'vector' as const, embedding: await embeddings.embedQuery(query) } : { mode: 'text' as const, query: clipped(query) }
+    const vector = embeddings && new Vector(await embeddings.embedQuery(query))
+    if (vector?.zero) return []
+    const how = vector ? { mode: 'vector' as const, embedding: vector.values } : { mode: 'text' as const, query: clipped(query) }
     const answers = (await this.read(roots.map((root) => ({
       read: 'recall', agent_id: this.agent(root), kinds: ['item'], limit: recallMax, ...how,
       ...(namespacePrefix.length > 0 ? { tags_all: [tagOf(namespacePrefix)] } : {}),

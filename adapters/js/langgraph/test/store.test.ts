@@ -169,6 +169,18 @@ describe('DormouseStore', () => {
     await expect(open({ index: { ...index, dims: 3 } }).put(['m'], 'a', { text: 'tea' })).rejects.toThrow('dimensions')
   })
 
+  it('finds nothing by an embedding of zeros', async () => {
+    const embed = (text: string): number[] => [text.split('tea').length - 1, 0]
+    const embeddings = { embedDocuments: async (texts: string[]) => texts.map(embed), embedQuery: async (text: string) => embed(text) } as unknown as Embeddings
+    const store = open({ index: { embeddings, fields: ['text', 'more'] } })
+    await store.batch(['tea', 'cake'].map((text) => ({ namespace: ['z'], key: text, value: { text, more: 'rain' } })))
+    expect((await store.search(['z'], { query: 'tea' })).map(({ key, score }) => [key, score])).toEqual([['tea', 1]])
+    expect(await store.search(['z'], { query: 'cake' })).toEqual([])
+    expect((await store.get(['z'], 'cake'))?.value).toEqual({ text: 'cake', more: 'rain' })
+    await store.put(['z'], 'tea', { text: 'cake' })
+    expect(await store.search(['z'], { query: 'tea' })).toEqual([])
+  })
+
   it('names the texts at a path as LangGraph does', async () => {
     const value = { title: 't', n: 1, on: true, none: null, list: [{ c: 'c0' }, { c: 'c1', d: 'd1' }], meta: { a: 'ma', b: { c: 'mbc' } } }
     const paths = ['title', 'n', 'on', 'none', 'missing.a', 'meta.b.c', 'list[*].c', 'list.*.c', 'list[-1].d', 'list[9].c', 'list[x].c', 'title[*]', 'meta[*]', 'meta.*.c',

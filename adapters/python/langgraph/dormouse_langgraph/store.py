@@ -163,6 +163,7 @@ class DormouseStore(BaseStore):
         unique = list(dict.fromkeys(text for each in texts.values() for text in each))
         embeds = unique and (self._index or {}).get("embed")
         vectors = dict(zip(unique, map(_vector, self._embed(unique)), strict=True)) if embeds else {}
+        vectors = {text: vector for text, vector in vectors.items() if any(vector.values)}  # zeros have no direction, and are refused
         for tries in range(1, TRIES_MAX + 1):
             keys = list(puts) if self._index is not None else []
             before = dict(zip(keys, self._read([{"read": "get_value", "key": key} for key in keys]), strict=True))
@@ -231,7 +232,11 @@ class DormouseStore(BaseStore):
         return matching[op.offset : end]
 
     def _recall(self, op: Any, query: str) -> list[Any]:
-        how = {"mode": "vector", "embedding": self._embed([query])[0]} if (self._index or {}).get("embed") else {"mode": "text", "query": _clipped(query)}
+        how: Json = {"mode": "text", "query": _clipped(query)}
+        if (self._index or {}).get("embed"):
+            how = {"mode": "vector", "embedding": _vector(self._embed([query])[0]).values}
+            if not any(how["embedding"]):
+                return []
         tag = self._memory(self._key(op.namespace_prefix, ""))
         [found] = self._read([{"read": "recall", "agent_id": self._agent, "kinds": ["item"], "tags_all": [tag], "limit": RECALL_MAX, **how}])
         scores: dict[str, float] = {}

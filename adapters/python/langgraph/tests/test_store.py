@@ -123,6 +123,15 @@ class Store(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "at most 12000000 are stored together"):
             store.batch([PutOp(("long",), f"k{n}", {"text": ["one", "two"]}) for n in range(341)])
 
+    def test_an_embedding_of_zeros_finds_nothing(self):
+        store = DormouseStore(self.client, index={"fields": ["text", "more"], "embed": lambda texts: [[text.count("tea"), 0] for text in texts]})
+        store.batch([PutOp(("z",), text, {"text": text, "more": "rain"}) for text in ("tea", "cake")])
+        self.assertEqual([(item.key, item.score) for item in store.search(("z",), query="tea")], [("tea", 1.0)])
+        self.assertEqual(store.search(("z",), query="cake"), [])
+        self.assertEqual(store.get(("z",), "cake").value, {"text": "cake", "more": "rain"})
+        store.put(("z",), "tea", {"text": "cake"})
+        self.assertEqual(store.search(("z",), query="tea"), [])
+
     def test_an_item_of_an_earlier_version_loses_its_text(self):
         store = DormouseStore(self.client, index={})
         key = store._key(("old",), "k")
