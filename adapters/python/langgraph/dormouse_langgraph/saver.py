@@ -23,6 +23,9 @@ else:
 #: Checkpoints whose incarnation a saver remembers.
 KNOWN_MAX = 10_000
 
+#: The most checkpoints that `list` reads at a time.
+PAGE_MAX = 50
+
 _GONE = frozenset({"not_found", "deleted"})
 
 
@@ -40,22 +43,8 @@ class DormouseSaver(BaseCheckpointSaver):
     def get_tuple(self, config: Mapping[str, Any]) -> Any:
         """Returns the checkpoint of the config, or the newest one; None if there is none."""
         thread, space, checkpoint_id = self._place(config)
-        named = [] if checkpoint_id is None else [{"read": "get_entry", "thread": thread, "entry": space.checkpoint(checkpoint_id)}]
-        found = self._read(
-            [
-                {"read": "get_thread", "thread": thread},
-                {"read": "load_entries", "thread": thread, "kinds": [space.replaced]},
-                *(named or [{"read": "load_entries", "thread": thread, "kinds": [space.checkpoints], "tail": 1}]),
-            ]
-        )
-        entry = found[2] if named else (found[2] or {"items": [None]})["items"][-1] if (found[2] or {}).get("items") else None
-        if found[0] is None or entry is None:
-            return None
-        # A checkpoint that was put again is where its newest entry is.
-        first = found[1] or {"items": [], "next": None}
-        replaced = [*first["items"], *self._entries(thread, space.replaced, first["next"])]
-        again = [each for each in replaced if each["payload"]["id"] == entry["payload"]["id"]]
-        return self._tuple(thread, space, found[0]["incarnation"], again[-1] if again else entry)
+        found = self._find(thread, space, checkpoint_id)
+        return None if found is None else self._tuple(thread, space, *found)
 
     def list(
         self, config: Mapping[str, Any] | None, *, filter: dict[str, Any] | None = None, before: Mapping[str, Any] | None = None, limit: int | None = None
@@ -65,18 +54,19 @@ class DormouseSaver(BaseCheckpointSaver):
         only, ns = configurable.get("checkpoint_id"), configurable.get("checkpoint_ns")
         until = (before or {}).get("configurable", {}).get("checkpoint_id")
         left = float("inf") if limit is None else limit
+        if left <= 0:
+            return
         for thread in [self._prefix + str(configurable["thread_id"])] if "thread_id" in configurable else self._threads():
             for space in self._spaces(thread) if ns is None else [Space(ns)]:
-                for found in self._newest_first(thread, space):
+                # A filter may pass over many checkpoints.
+                for found in self._only(thread, space, only, until) if only else self._newest_first(thread, space, until, PAGE_MAX if filter else min(left, PAGE_MAX)):
+                    each = self._tuple(thread, space, *found, filter=filter)
+                    if each is None:
+                        continue
+                    left -= 1
+                    yield each
                     if left <= 0:
                         return
-                    found_id = found[1]["payload"]["id"]
-                    if (only and found_id != only) or (until and found_id >= until):
-                        continue
-                    each = self._tuple(thread, space, *found, filter=filter)
-                    if each is not None:
-                        left -= 1
-                        yield each
 
     def put(self, config: Mapping[str, Any], checkpoint: Mapping[str, Any], metadata: Mapping[str, Any], new_versions: Mapping[str, Any]) -> Json:
         """Stores a checkpoint whose parent is the checkpoint of the config."""
@@ -203,13 +193,55 @@ class DormouseSaver(BaseCheckpointSaver):
             yield from (page or {"items": []})["items"]
             start = page["next"] if page else None
 
-    def _newest_first(self, thread: str, space: Space) -> Iterator[tuple[int, Json]]:
-        [found] = self._read([{"read": "get_thread", "thread": thread}])
-        if found is None:
-            return
-        newest = {entry["payload"]["id"]: entry for entry in [*self._entries(thread, space.checkpoints), *self._entries(thread, space.replaced)]}
-        for checkpoint_id in sorted(newest, reverse=True):
-            yield found["incarnation"], newest[checkpoint_id]
+    def _find(self, thread: str, space: Space, checkpoint_id: str | None) -> tuple[int, Json] | None:
+        """Returns a checkpoint, or the newest one, and the incarnation of its thread."""
+        named = [] if checkpoint_id is None else [{"read": "get_entry", "thread": thread, "entry": space.checkpoint(checkpoint_id)}]
+        found = self._read(
+            [
+                {"read": "get_thread", "thread": thread},
+                {"read": "load_entries", "thread": thread, "kinds": [space.replaced]},
+                *(named or [{"read": "load_entries", "thread": thread, "kinds": [space.checkpoints], "tail": 1}]),
+            ]
+        )
+        entry = found[2] if named else (found[2] or {"items": [None]})["items"][-1] if (found[2] or {}).get("items") else None
+        if found[0] is None or entry is None:
+            return None
+        # A checkpoint that was put again is where its newest entry is.
+        first = found[1] or {"items": [], "next": None}
+        replaced = [*first["items"], *self._entries(thread, space.replaced, first["next"])]
+        again = [each for each in replaced if each["payload"]["id"] == entry["payload"]["id"]]
+        return found[0]["incarnation"], again[-1] if again else entry
+
+    def _only(self, thread: str, space: Space, checkpoint_id: str, until: str | None) -> Iterator[tuple[int, Json]]:
+        found = self._find(thread, space, checkpoint_id)
+        if found is not None and not (until and checkpoint_id >= until):
+            yield found
+
+    def _newest_first(self, thread: str, space: Space, until: str | None, limit: float) -> Iterator[tuple[int, Json]]:
+        """Yields the checkpoints, the last that was stored first, from the one before a checkpoint on, if that exists."""
+        [end] = self._read([{"read": "get_entry", "thread": thread, "entry": space.checkpoint(until)}]) if until else [None]
+        again = {entry["payload"]["id"]: entry for entry in self._entries(thread, space.replaced)}
+        if until and end is None:
+            limit = PAGE_MAX  # as with a filter
+        incarnation, start = None, None if end is None else end["seq"] - 1
+        while start is None or start >= 0:
+            place = {} if start is None else {"to": start}
+            [found, page] = self._read(
+                [
+                    {"read": "get_thread", "thread": thread},
+                    {"read": "load_entries", "thread": thread, "kinds": [space.checkpoints], "order": "desc", "limit": limit, **place},
+                ]
+            )
+            if found is None or page is None or incarnation not in (None, found["incarnation"]):
+                return
+            incarnation = found["incarnation"]
+            for entry in page["items"]:
+                checkpoint_id = entry["payload"]["id"]
+                if until is None or end is not None or checkpoint_id < until:
+                    yield found["incarnation"], again.get(checkpoint_id, entry)
+            if page["next"] is None:
+                return
+            start = page["next"]
 
     def _spaces(self, thread: str) -> Iterator[Space]:
         for entry in self._entries(thread, NAMESPACE_KIND):

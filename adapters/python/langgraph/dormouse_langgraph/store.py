@@ -31,6 +31,9 @@ Json = dict[str, Any]
 #: The most memories that one search with a query looks at.
 RECALL_MAX = 1000
 
+#: The most reads of one call.
+READS_MAX = 100
+
 #: The most puts of one batch.
 PUTS_MAX = 500
 
@@ -126,8 +129,8 @@ class DormouseStore(BaseStore):
         return f"{digest}.{at}" if at else digest
 
     def _read(self, reads: Sequence[Json]) -> Iterator[Any]:
-        for at in range(0, len(reads), 100):
-            for answer in self._answers(reads[at : at + 100]):
+        for at in range(0, len(reads), READS_MAX):
+            for answer in self._answers(reads[at : at + READS_MAX]):
                 if "error" in answer and answer["error"]["code"] not in _GONE:
                     raise RefusedError(answer["error"])
                 yield answer.get("found")
@@ -242,8 +245,14 @@ class DormouseStore(BaseStore):
         scores: dict[str, float] = {}
         for each in (found or {"items": []})["items"]:  # the best first
             scores.setdefault(each["data"]["key"], each["score"])
-        items = [item for item in self._items(list(scores), scores, search=True).values() if matches(item.value, op.filter)]
-        return items[op.offset : op.offset + op.limit]
+        keys, matching, end = list(scores), list[Any](), op.offset + op.limit
+        part = READS_MAX if op.filter else min(READS_MAX, max(1, end))
+        for at in range(0, len(keys), part):
+            if len(matching) >= end:
+                break
+            items = self._items(keys[at : at + part], scores, search=True)
+            matching += [item for item in items.values() if matches(item.value, op.filter)]
+        return matching[op.offset : end]
 
     def _prefix(self, namespace: Sequence[str]) -> str:
         return self._base + "".join(quote(label, safe="") + "/" for label in namespace)

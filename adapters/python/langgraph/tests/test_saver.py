@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import unittest
+from unittest import mock
 
 from dormouse import Client, RefusedError
 from dormouse_langgraph import DormouseSaver
@@ -95,6 +96,43 @@ class Saver(unittest.TestCase):
         self.assertEqual(ids(self.saver.list(config(checkpoint="c2"))), ["c2"])
         self.assertEqual(sorted(ids(self.saver.list({"configurable": {"thread_id": "t"}}))), ["c1", "c2", "c3", "c4", "c5", "x1"])
         self.assertEqual(len(list(self.saver.list(None))), 7)
+
+    def test_a_list_reads_the_checkpoints_that_it_yields(self):
+        for n in range(1, 121):
+            self.put(f"c{n:03}", f"c{n - 1:03}" if n > 1 else None, metadata={"step": n}, value=n)
+        read: list[str] = []
+        real = self.client.read
+
+        def counted(reads):
+            answer = real(reads)
+            for each in answer["answers"]:
+                found = each.get("found") or {}
+                read.extend(entry["payload"]["id"] for entry in [*found.get("items", []), found] if entry.get("kind", "").startswith("checkpoint:"))
+            return answer
+
+        cases = [
+            ({"limit": 1}, config(), ["c120"], 1),
+            ({"limit": 2, "before": config(checkpoint="c060")}, config(), ["c059", "c058"], 3),  # the one before which it begins, too
+            ({"limit": 1, "before": config(checkpoint="c0595")}, config(), ["c059"], 100),  # it is not stored: its id counts
+            ({}, config(checkpoint="c002"), ["c002"], 1),
+            ({"limit": 0}, config(), [], 0),
+            ({"limit": 1, "filter": {"step": 100}}, config(), ["c100"], 50),
+            ({}, config(), [f"c{n:03}" for n in range(120, 0, -1)], 120),
+        ]
+        for how, place, expected, most in cases:
+            with self.subTest(how=how), mock.patch.object(self.client, "read", counted):
+                read.clear()
+                self.assertEqual(ids(self.saver.list(place, **how)), expected)
+                self.assertEqual(len(read), most)
+
+    def test_a_list_ends_with_its_thread(self):
+        for n in range(60):
+            self.put(f"c{n:02}")
+        found = self.saver.list(config())
+        self.assertEqual(ids([next(found)]), ["c59"])
+        self.saver.delete_thread("t")
+        self.put("n1")
+        self.assertEqual(ids(found), [f"c{n:02}" for n in range(58, 9, -1)])  # the rest of the page that it has read
 
     def test_namespaces_are_apart(self):
         self.put("c1")

@@ -5,6 +5,7 @@ import os
 import random
 import time
 import unittest
+from unittest import mock
 
 from dormouse import Client
 from dormouse_langgraph import DormouseStore
@@ -150,6 +151,22 @@ class Store(unittest.TestCase):
         for n in range(8):
             for at in range(8 - n):
                 self.assertEqual(len(store.search(("c",), query=f"word{n}x{at}")), int(n == last))
+
+    def test_a_query_reads_the_items_that_it_returns(self):
+        store = DormouseStore(self.client, index={"fields": ["text"]})
+        store.batch([PutOp(("q",), f"k{n:03}", {"text": "tea " * (n + 1), "n": n}) for n in range(150)])
+        read: list[str] = []
+        real = self.client.read
+
+        def counted(reads):
+            read.extend(each["key"] for each in reads if each["read"] == "get_value")
+            return real(reads)
+
+        with mock.patch.object(self.client, "read", counted):
+            for how, found, most in [({}, 10, 10), ({"limit": 20, "offset": 5}, 20, 25), ({"filter": {"n": {"$gte": 0}}}, 10, 100), ({"limit": 1000}, 150, 150)]:
+                with self.subTest(how=how):
+                    read.clear()
+                    self.assertEqual((len(store.search(("q",), query="tea", **how)), len(read)), (found, most))
 
     def test_a_query_searches_by_vectors(self):
         def embed(texts):
