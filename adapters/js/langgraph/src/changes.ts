@@ -10,6 +10,16 @@ const commitBytesMax = 6 << 20
 /** The most bytes of what one op has beside its key, its tags, its content and its embedding. */
 const opBytes = 400
 
+/** The most bytes of a text that is indexed, with its embedding, its key and the tags of its namespace. */
+export const textBytesMax = 256 << 10
+
+/** Throws an error if a text, with other bytes of its memory, is too large to be indexed. */
+export function checkText(put: PutOperation, content: string, others = 0): void {
+  const bytes = Buffer.byteLength(content)
+  if (bytes + others <= textBytesMax) return
+  throw new Error(`item ${JSON.stringify(put.key)} has a text of ${bytes} bytes to index: with its embedding, its key and its namespace at most ${textBytesMax} are allowed: name smaller fields in index, or put it with index false`)
+}
+
 /** A text of an item that a query may find. */
 export interface IndexedText {
   content: string
@@ -48,6 +58,12 @@ export class Change {
     this.texts = texts
     this.tags = put.namespace.map((_, end) => tagOf(put.namespace.slice(0, end + 1)))
     this.value = put.value === null ? undefined : Buffer.from(JSON.stringify(put.value)).toString('base64')
+  }
+
+  /** Throws an error if a text is too large to be indexed. */
+  check(): void {
+    const others = 'item{}'.length + jsonBytes({ key: this.key }) + this.tags.reduce((sum, tag) => sum + Buffer.byteLength(tag), 0)
+    for (const { content, vector } of this.texts) checkText(this.put, content, others + 4 * (vector?.values.length ?? 0))
   }
 
   /** The bytes of its ops in JSON. */

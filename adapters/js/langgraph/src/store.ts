@@ -4,7 +4,7 @@ import {
   BaseStore, validateNamespace, type GetOperation, type IndexConfig, type Item, type ListNamespacesOperation, type Operation, type OperationResults,
   type PutOperation, type SearchItem, type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
-import { Change, commitOpsMax, commitsOf, Vector } from './changes.js'
+import { Change, checkText, commitOpsMax, commitsOf, Vector } from './changes.js'
 import { below, clipped, hasPath, matches, splitKey, tagOf, textsAt, within, wordsOf } from './items.js'
 
 /** The most reads of one call. */
@@ -147,6 +147,7 @@ export class DormouseStore extends BaseStore {
     const texts = new Map([...puts].map(([key, put]) => [key, this.texts(put)]))
     const vectors = await this.embed([...new Set([...texts.values()].flat())])
     const changes = [...puts].map(([key, put]) => new Change(key, put, texts.get(key)!.map((content) => ({ content, vector: vectors.get(content) }))))
+    for (const each of changes) each.check()
     for (const part of commitsOf(changes)) await this.change(part)
   }
 
@@ -197,6 +198,7 @@ export class DormouseStore extends BaseStore {
     if (!this.index || put.value === null || put.index === false) return []
     const texts = (put.index ?? this.index.fields ?? ['$']).flatMap((path) => textsAt(put.value, path)).filter((each) => each !== '')
     if (texts.length > itemTextsMax) throw new Error(`item ${JSON.stringify(put.key)} has ${texts.length} texts to index: at most ${itemTextsMax} are allowed`)
+    for (const text of texts) checkText(put, text)
     return texts
   }
 

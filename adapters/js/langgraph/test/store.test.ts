@@ -247,6 +247,21 @@ describe('DormouseStore', () => {
     await expect(store.put(['l'], 'k'.repeat(room + 1), { words: [] })).rejects.toThrow(RefusedError)
   })
 
+  it('refuses a text that is too large to be indexed before it stores anything', async () => {
+    const ours = follower()
+    const store = new DormouseStore(ours, { prefix: prefix(), index: { fields: ['text'] } })
+    const commit = vi.spyOn(ours, 'commit')
+    const put = (key: string, text: string, index?: false) => ({ namespace: ['big'], key, value: { text }, ...(index === undefined ? {} : { index }) })
+    await expect(store.batch([put('small', 'tea'), put('big', 'x'.repeat(300_000))])).rejects.toThrow(/item "big" has a text of 300000 bytes to index: .* at most 262144 are allowed/)
+    const others = `item{}{"key":"${(store as unknown as { base: string }).base}big::edge"}big:`.length
+    await expect(store.batch([put('edge', 'x'.repeat(262144 - others + 1))])).rejects.toThrow('at most 262144')
+    expect(commit).not.toHaveBeenCalled()
+    await store.batch([put('edge', `tea ${'x'.repeat(262144 - others - 4)}`), put('plain', 'x'.repeat(300_000), false)])
+    expect((await store.search(['big'], { query: 'tea' })).map(({ key }) => key)).toEqual(['edge'])
+    const embeddings = { embedDocuments: async (texts: string[]) => texts.map(() => Array(4096).fill(1)) } as unknown as Embeddings
+    await expect(open({ index: { embeddings } }).put(['big'], 'k', { text: 'x'.repeat(250_000) })).rejects.toThrow('at most 262144')
+  })
+
   it('serves the nodes of a graph', async () => {
     const store = open()
     const State = Annotation.Root({ seen: Annotation<string> })

@@ -167,6 +167,11 @@ class DormouseStore(BaseStore):
         embeds = unique and (self._index or {}).get("embed")
         vectors = dict(zip(unique, map(_vector, self._embed(unique)), strict=True)) if embeds else {}
         vectors = {text: vector for text, vector in vectors.items() if any(vector.values)}  # zeros have no direction, and are refused
+        for key, op in puts.items():
+            for text in texts[key]:
+                # The memory of a text has a kind, metadata, data and tags too.
+                tags = 64 * (len(op.namespace) + 1)
+                _check(op, text, len("item{}") + _json_bytes({"key": key}) + tags + 4 * len(vectors[text].values if text in vectors else ()))
         for tries in range(1, TRIES_MAX + 1):
             keys = list(puts) if self._index is not None else []
             before = dict(zip(keys, self._read([{"read": "get_value", "key": key} for key in keys]), strict=True))
@@ -214,8 +219,8 @@ class DormouseStore(BaseStore):
         texts = [text for path in op.index or self._index.get("fields") or ["$"] for text in texts_at(op.value, path)]
         if len(texts) > ITEM_TEXTS_MAX:
             raise ValueError(f"the item {op.key!r} has {len(texts)} texts to index: at most {ITEM_TEXTS_MAX} are allowed")
-        if any(len(text.encode("utf-8", "replace")) > TEXT_BYTES_MAX for text in texts):
-            raise ValueError(f"the item {op.key!r} has a text of more than {TEXT_BYTES_MAX} bytes to index: name smaller fields")
+        for text in texts:
+            _check(op, text)
         return texts
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
@@ -274,6 +279,14 @@ class DormouseStore(BaseStore):
                 if all(fits(namespace, condition.match_type, condition.path) for condition in op.match_conditions or ()):
                     found.add(namespace if op.max_depth is None else namespace[: op.max_depth])
         return sorted(found)[op.offset : op.offset + op.limit]
+
+
+def _check(op: Any, text: str, others: int = 0) -> None:
+    """Raises an error if a text, with other bytes of its memory, is too large to be indexed."""
+    size = len(text.encode("utf-8", "replace"))
+    if size + others > TEXT_BYTES_MAX:
+        limit = f"with its embedding, its key and its namespace at most {TEXT_BYTES_MAX} are allowed"
+        raise ValueError(f"the item {op.key!r} has a text of {size} bytes to index: {limit}: name smaller fields in index, or put it with index=False")
 
 
 def _clipped(query: str) -> str:

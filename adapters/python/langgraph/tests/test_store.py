@@ -124,6 +124,20 @@ class Store(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "at most 12000000 are stored together"):
             store.batch([PutOp(("long",), f"k{n}", {"text": ["one", "two"]}) for n in range(341)])
 
+    def test_a_text_that_is_too_large_to_be_indexed_is_refused_before_anything_is_stored(self):
+        store = DormouseStore(self.client, index={"fields": ["text"]})
+        with self.assertRaisesRegex(ValueError, "'big' has a text of 300000 bytes to index: .* at most 262144 are allowed"):
+            store.batch([PutOp(("big",), "small", {"text": "tea"}), PutOp(("big",), "big", {"text": "x" * 300_000})])
+        others = len('item{}{"key":""}' + store._key(("big",), "edge")) + 2 * 64
+        with self.assertRaisesRegex(ValueError, "at most 262144"):
+            store.put(("big",), "edge", {"text": "x" * (262144 - others + 1)})
+        self.assertEqual(store.search(("big",)), [])
+        store.batch([PutOp(("big",), "edge", {"text": "tea " + "x" * (262144 - others - 4)}), PutOp(("big",), "plain", {"text": "x" * 300_000}, index=False)])
+        self.assertEqual(keys(store.search(("big",), query="tea")), ["edge"])
+        store = DormouseStore(self.client, index={"embed": lambda texts: [[1] * 4096 for _ in texts]})
+        with self.assertRaisesRegex(ValueError, "at most 262144"):
+            store.put(("big",), "k", {"text": "x" * 250_000})
+
     def test_an_embedding_of_zeros_finds_nothing(self):
         store = DormouseStore(self.client, index={"fields": ["text", "more"], "embed": lambda texts: [[text.count("tea"), 0] for text in texts]})
         store.batch([PutOp(("z",), text, {"text": text, "more": "rain"}) for text in ("tea", "cake")])
