@@ -32,8 +32,8 @@ export class Vector {
   /** In JSON, or in a commit if that is more. */
   readonly bytes: number
 
-  constructor(values: readonly number[]) {
-    this.values = values.map((each) => Number(Math.fround(each).toPrecision(9)))
+  constructor(values: ArrayLike<number>) {
+    this.values = Array.from(values, (each) => Number(Math.fround(each).toPrecision(9)))
     this.bytes = Math.max(JSON.stringify(this.values).length, 4 * values.length)
   }
 

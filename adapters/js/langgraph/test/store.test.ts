@@ -170,7 +170,7 @@ describe('DormouseStore', () => {
   })
 
   it('finds nothing by an embedding of zeros', async () => {
-    const embed = (text: string): number[] => [text.split('tea').length - 1, 0]
+    const embed = (text: string): Float32Array => Float32Array.of(text.split('tea').length - 1, 0) // a model's own arrays are embeddings too
     const embeddings = { embedDocuments: async (texts: string[]) => texts.map(embed), embedQuery: async (text: string) => embed(text) } as unknown as Embeddings
     const store = open({ index: { embeddings, fields: ['text', 'more'] } })
     await store.batch(['tea', 'cake'].map((text) => ({ namespace: ['z'], key: text, value: { text, more: 'rain' } })))

@@ -82,7 +82,7 @@ class DormouseStore(BaseStore):
 
     `index` is a mapping: `fields` has the paths of the texts that a query searches (`["$"]`, the whole
     value, if absent), of which the best one counts, and `embed` is a function of texts that returns vectors, or an object with
-    `embed_documents`. Without `embed` a query searches for words.
+    `embed_documents`, and `embed_query` if queries differ. Without `embed` a query searches for words.
     """
 
     def __init__(self, client: Client, *, prefix: str = "langgraph-python/", index: Mapping[str, Any] | None = None) -> None:
@@ -228,6 +228,11 @@ class DormouseStore(BaseStore):
         vectors: list[list[float]] = embed.embed_documents(texts) if hasattr(embed, "embed_documents") else embed(texts)
         return vectors
 
+    def _embed_query(self, query: str) -> list[float]:
+        embed = (self._index or {})["embed"]
+        vector: list[float] = embed.embed_query(query) if hasattr(embed, "embed_query") else self._embed([query])[0]
+        return vector
+
     def _search(self, op: Any) -> list[Any]:
         query = (op.query or "").strip()
         if query and self._index is not None:
@@ -242,7 +247,7 @@ class DormouseStore(BaseStore):
     def _recall(self, op: Any, query: str) -> list[Any]:
         how: Json = {"mode": "text", "query": _clipped(query)}
         if (self._index or {}).get("embed"):
-            how = {"mode": "vector", "embedding": _vector(self._embed([query])[0]).values}
+            how = {"mode": "vector", "embedding": _vector(self._embed_query(query)).values}
             if not any(how["embedding"]):
                 return []
         tag = self._memory(self._key(op.namespace_prefix, ""))

@@ -147,6 +147,18 @@ class Store(unittest.TestCase):
         store.put(("z",), "tea", {"text": "cake"})
         self.assertEqual(store.search(("z",), query="tea"), [])
 
+    def test_a_query_has_an_embedding_of_its_own(self):
+        class Apart:
+            def embed_documents(self, texts):
+                return [[text.count("tea"), text.count("cake")] for text in texts]
+
+            def embed_query(self, text):
+                return [text.count("chai"), 0]
+
+        store = DormouseStore(self.client, index={"fields": ["text"], "embed": Apart()})
+        store.batch([PutOp(("own",), text, {"text": text}) for text in ("tea", "cake")])
+        self.assertEqual([item.key for item in store.search(("own",), query="chai", limit=1)], ["tea"])
+
     def test_an_item_of_an_earlier_version_loses_its_text(self):
         store = DormouseStore(self.client, index={})
         key = store._key(("old",), "k")
