@@ -1,8 +1,11 @@
 package node_test
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -138,6 +141,42 @@ func TestTheAuditLogTellsWhoDidWhatSim(t *testing.T) {
 			if r.Action != "feature_level" && r.Action != "member_joined" {
 				t.Errorf("a node recorded a call that it did not get: %+v", r)
 			}
+		}
+	})
+}
+
+// A client over the rate of its scope, or with invalid commits, must not push older lines out of the log.
+func TestCommitsOverARateAndInvalidOnesHaveNoAuditRecordsSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, root := newGuardedCluster(t, 1)
+		c := w.dialWith(t, root, true, "n1")
+		if _, err := c.In("s").PutScope(t.Context(), agent.Policy{RequestsPerSecond: 1}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second) // the limiter has the policy, and a full bucket
+		deletes := make([]agent.Op, agent.CommitOpsMax)
+		for i := range deletes {
+			deletes[i] = &agent.DeleteValue{Key: fmt.Sprint(i)}
+		}
+		invalid := append(slices.Clone(deletes[1:]), &agent.DeleteValue{})
+		served := 0
+		for _, ops := range [][]agent.Op{invalid, deletes, deletes, invalid, deletes, deletes} {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // the client would wait for the rate
+			if _, err := c.Commit(ctx, agent.Commit{Scope: "s", Ops: ops}); err == nil {
+				served++
+			}
+			cancel()
+		}
+		time.Sleep(2 * time.Second) // the log is synced within a second
+		lines := 0
+		for _, r := range auditOf(t, w, "n1") {
+			if r.Action == "delete_value" {
+				lines++
+			}
+		}
+		if served == 0 || served > 2 || lines != served*agent.CommitOpsMax {
+			t.Errorf("%d commits were served, and the log has %d lines of deletes", served, lines)
 		}
 	})
 }

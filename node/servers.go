@@ -80,15 +80,17 @@ func openRedis(n *Node, service agent.Service, o redis.Options) error {
 	return err
 }
 
-// guarded returns what the servers serve, within the rates of the scopes. The guards are around
-// what records the calls that were allowed, and inside of what records those that were not. auth
-// and auditor are nil if the node has none.
+// guarded returns what the servers serve, within the rates of the scopes. Commits are validated and
+// limited before they are recorded, so that an invalid one, or one over a rate, has no line. The guards
+// are around that, and inside of what records the calls that they refuse. auth and auditor are nil if
+// the node has none.
 func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
-	service, operator, instances = tenant.NewService(n.service, n.limiter, store.SizeOf), n.operator, tenant.NewInstances(&measuredInstances{n.Instances(), n.metrics.history, tracerOf(n.tracing), n.slow}, n.limiter)
+	service, operator = n.service, n.operator
 	if n.audit != nil {
 		auditor = n.audit.recorder
 		service, operator = n.audit.recorder.Service(service), n.audit.recorder.Operator(operator)
 	}
+	service, instances = tenant.NewService(service, n.limiter, store.SizeOf), tenant.NewInstances(&measuredInstances{n.Instances(), n.metrics.history, tracerOf(n.tracing), n.slow}, n.limiter)
 	if !n.o.authenticating() {
 		return service, operator, instances, nil, auditor
 	}
