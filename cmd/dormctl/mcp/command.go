@@ -119,7 +119,7 @@ func (f *flags) serveHTTP(ctx context.Context, a *kit.App, s store) error {
 	defer end()
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", served)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: errorLog(a.Tell)}
 	a.Tell("serving MCP on %s://%s/mcp", scheme, listener.Addr())
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"log"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -182,10 +184,27 @@ func Server(handler http.Handler) *http.Server {
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
-	if f, ok := handler.(interface{ endWatches() }); ok {
+	if f, ok := handler.(interface {
+		endWatches()
+		errorLog() *log.Logger
+	}); ok {
 		server.RegisterOnShutdown(f.endWatches)
+		server.ErrorLog = f.errorLog()
 	}
 	return server
+}
+
+// errorLog returns the logger of net/http's own errors, such as failed TLS handshakes.
+func (f *API) errorLog() *log.Logger { return log.New(serverErrors{f.Options.Logger}, "", 0) }
+
+// serverErrors logs each line under one message, so that the node's log can bound its repeats. The lines
+// name addresses.
+type serverErrors struct{ logger hclog.Logger }
+
+// Write implements io.Writer.
+func (e serverErrors) Write(line []byte) (int, error) {
+	e.logger.Warn("the HTTP server had an error", "error", strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // endWatches ends all watches, including later ones.
