@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"dormouse/agent"
-	"dormouse/internal/seededbug"
 )
 
 // Tokens is the state of tokens on this node.
@@ -151,17 +150,6 @@ func merge(answers []agent.Answer, refused map[int]*agent.Error, n int) []agent.
 	return out
 }
 
-// live returns an error if p's token was revoked or has expired, or its other credentials.
-func live(tokens Tokens, p *Principal) error {
-	if err := p.current(); err != nil {
-		return err
-	}
-	if p.TokenID == "" || tokens.Live(p.TokenID) || seededbug.Is(seededbug.RevokedTokenReads) {
-		return nil
-	}
-	return agent.Errorf(agent.CodeUnauthenticated, "token %s was revoked or has expired: use another", p.TokenID)
-}
-
 // finish removes from lists of scopes what p does not see, and adds to tokens when they were last
 // used.
 func (g *Guard) finish(ctx context.Context, p *Principal, scope string, reads []agent.Read, answers *agent.Answers) error {
@@ -244,8 +232,8 @@ func (g *Guard) visible(ctx context.Context, p *Principal, scope string, asked *
 	}
 }
 
-// Watch implements agent.Service. It ends once the token is revoked or has expired, before the next
-// event.
+// Watch implements agent.Service. It ends once the token is revoked or has expired: before the next
+// event, or within liveEvery.
 func (g *Guard) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	p := From(ctx)
 	if p == nil {
@@ -254,29 +242,5 @@ func (g *Guard) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event,
 	if refusal := p.check(toRead, cmp.Or(w.Scope, agent.DefaultScope)); refusal != nil {
 		return failed[agent.Event](refusal)
 	}
-	return whileLive(g.inner.Watch(ctx, w), func() error { return live(g.tokens, p) })
-}
-
-// failed is a watch that ends with err at once.
-func failed[E any](err error) iter.Seq2[E, error] {
-	return func(yield func(E, error) bool) {
-		var none E
-		yield(none, err)
-	}
-}
-
-// whileLive yields events until live returns an error, which it yields last.
-func whileLive[E any](events iter.Seq2[E, error], live func() error) iter.Seq2[E, error] {
-	return func(yield func(E, error) bool) {
-		for event, err := range events {
-			if ended := live(); ended != nil {
-				var none E
-				yield(none, ended)
-				return
-			}
-			if !yield(event, err) {
-				return
-			}
-		}
-	}
+	return whileLive(ctx, g.tokens, p, func(ctx context.Context) iter.Seq2[agent.Event, error] { return g.inner.Watch(ctx, w) })
 }

@@ -105,11 +105,10 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	return i.inner.Stats(ctx, scope, manager)
 }
 
-// Watch implements agent.Instances.
+// Watch implements agent.Instances. It ends as Guard.Watch does.
 func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	if err := i.may(ctx, toRead, w.Scope); err != nil {
 		return failed[agent.InstanceEvent](err)
 	}
-	p := From(ctx)
-	return whileLive(i.inner.Watch(ctx, w), func() error { return live(i.tokens, p) })
+	return whileLive(ctx, i.tokens, From(ctx), func(ctx context.Context) iter.Seq2[agent.InstanceEvent, error] { return i.inner.Watch(ctx, w) })
 }
