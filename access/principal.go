@@ -56,11 +56,19 @@ func CallOf(ctx context.Context) Call {
 	return c
 }
 
+// Subject is what a refused call was about, as far as its server knows.
+type Subject struct {
+	Action string       // such as delete_thread
+	Verbs  []agent.Verb // that the call needs
+	Scope  string       // "" means the default scope, if one of the verbs is about a scope
+	Object []string     // the ids that name the object
+}
+
 // Auditor records refused calls. It must not block.
 type Auditor interface {
 	// Denied records that the call in ctx was refused with err. It ignores errors that are neither
 	// unauthenticated nor forbidden.
-	Denied(ctx context.Context, err error)
+	Denied(ctx context.Context, about Subject, err error)
 }
 
 // May reports whether p has verb: in the scope, or in the cluster if it is a cluster verb.

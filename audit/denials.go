@@ -27,7 +27,7 @@ func (d *denials) commit(ctx context.Context, c *agent.Commit, err error) {
 	}
 	at := opOf(err)
 	if at >= len(c.Ops) {
-		d.r.Denied(ctx, err)
+		d.r.Denied(ctx, access.Subject{Scope: c.Scope}, err)
 		return
 	}
 	rec := opRecord(ctx, KindDenial, c.Scope, c.Ops[at])

@@ -85,10 +85,16 @@ func denied(err error) bool {
 
 // Denied implements access.Auditor: it records a call that was refused. It does not block, and writes
 // a bounded number of lines for each address.
-func (r *Recorder) Denied(ctx context.Context, err error) {
-	if denied(err) {
-		r.refused(of(ctx, KindDenial, ""), err)
+func (r *Recorder) Denied(ctx context.Context, about access.Subject, err error) {
+	if !denied(err) {
+		return
 	}
+	rec := of(ctx, KindDenial, about.Action)
+	rec.Verb, rec.Scope, rec.Object = verbs(about.Verbs), about.Scope, about.Object
+	if rec.Scope == "" && slices.ContainsFunc(about.Verbs, func(v agent.Verb) bool { return !v.OfCluster() }) {
+		rec.Scope = agent.DefaultScope
+	}
+	r.refused(rec, err)
 }
 
 func (r *Recorder) refused(rec Record, err error) {

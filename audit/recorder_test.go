@@ -213,6 +213,30 @@ func TestARefusedCallIsADenial(t *testing.T) {
 	}
 }
 
+// What a server refuses by itself is a denial as well, with what the server knows of the call.
+func TestARefusalOfAServerIsADenial(t *testing.T) {
+	s := newScene(t, false)
+	for _, about := range []access.Subject{
+		{Action: "delete_thread", Verbs: []agent.Verb{agent.VerbWrite}, Scope: "s", Object: []string{"t"}},
+		{Action: "erase_agent", Verbs: []agent.Verb{agent.VerbAdmin, agent.VerbRead}, Object: []string{"a"}},
+		{Action: "get_cluster", Verbs: []agent.Verb{agent.VerbClusterRead}},
+		{},
+	} {
+		s.recorder.Denied(as(t), about, agent.Errorf(agent.CodeForbidden, "no"))
+		s.recorder.Denied(as(t), about, agent.Errorf(agent.CodeInvalid, "no"))
+	}
+	want := []string{"delete_thread write s [t]", "erase_agent admin,read default [a]", "get_cluster cluster:read  []", "   []"}
+	recs := s.recs()
+	if len(recs) != len(want) {
+		t.Fatalf("%+v", recs)
+	}
+	for i, rec := range recs {
+		if got := fmt.Sprintf("%s %s %s %v", rec.Action, rec.Verb, rec.Scope, rec.Object); got != want[i] || rec.Kind != audit.KindDenial || rec.Outcome != "forbidden" {
+			t.Errorf("%d: %s: %+v", i, got, rec)
+		}
+	}
+}
+
 // Backups and changes of the members are recorded with their end; secrets of join tokens are not.
 func TestCallsOfOperatorsAreRecorded(t *testing.T) {
 	s := newScene(t, false)
@@ -361,7 +385,7 @@ func TestDenialsLeaveRoomForAdministrativeCalls(t *testing.T) {
 	r := audit.NewRecorder(l, false)
 	for i := range audit.QueueMax {
 		ctx := access.WithCall(t.Context(), access.Call{Address: fmt.Sprintf("10.0.%d.%d:1", i/250, i%250)})
-		r.Denied(ctx, agent.Errorf(agent.CodeForbidden, "no"))
+		r.Denied(ctx, access.Subject{}, agent.Errorf(agent.CodeForbidden, "no"))
 	}
 	if stats := l.Stats(); stats.Waiting != audit.DenialsMax || stats.LeftOut != audit.QueueMax-audit.DenialsMax || !l.Reserve(audit.QueueMax-audit.DenialsMax) {
 		t.Errorf("%+v", stats)

@@ -33,7 +33,7 @@ func (s *Server) authenticated(ctx context.Context, method string) (context.Cont
 	}
 	if err != nil {
 		if s.audit != nil {
-			s.audit.Denied(ctx, err)
+			s.audit.Denied(ctx, access.Subject{Verbs: rule.Verbs()}, err)
 		}
 		return ctx, statusOf(errorOf(err, false))
 	}

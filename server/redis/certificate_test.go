@@ -26,7 +26,7 @@ type auditor struct {
 	denied map[string]int // guarded by mu
 }
 
-func (a *auditor) Denied(ctx context.Context, _ error) {
+func (a *auditor) Denied(ctx context.Context, _ access.Subject, _ error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.denied[access.CallOf(ctx).Method]++

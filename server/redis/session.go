@@ -48,7 +48,7 @@ func (c *conn) login(ctx context.Context, user, token string) error {
 // denied records that a call was refused.
 func (c *conn) denied(ctx context.Context, err error) {
 	if c.server.o.Audit != nil {
-		c.server.o.Audit.Denied(ctx, err)
+		c.server.o.Audit.Denied(ctx, access.Subject{}, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -103,6 +104,50 @@ func TestARouteRefusesWhoHasNoTokenOrNoRightBeforeItReadsTheBody(t *testing.T) {
 			t.Errorf("%s in another scope: %d %s", id, w.Code, w.Body)
 		}
 	})
+}
+
+// denials keeps what it is told, as records of the audit log show it.
+type denials []string
+
+func (d *denials) Denied(ctx context.Context, about access.Subject, err error) {
+	name := ""
+	if p := access.From(ctx); p != nil {
+		name = p.Name
+	}
+	*d = append(*d, fmt.Sprintf("%s %s %s %v %q %q %s", access.CallOf(ctx).Method, name, about.Action, about.Verbs, about.Scope, about.Object, agent.CodeOf(err)))
+}
+
+// A call that this package refuses is recorded as one that the guards refuse: with its action, the verbs that it needs,
+// its scope and the ids in its path.
+func TestARefusedRequestIsRecordedWithWhatItIsAbout(t *testing.T) {
+	tokens := tokenStore{}
+	secret := tokens.add("ann", agent.Grant{Scopes: []string{"mine"}, Verbs: []agent.Verb{agent.VerbRead}})
+	var told denials
+	k := newKitWith(t, rest.Options{Auth: access.NewAuthenticator(access.Options{Store: tokens}), Audit: &told})
+	for _, c := range []struct {
+		method, path, token string
+		status              int
+		want                string
+	}{
+		{"DELETE", "/v1/threads/a%2Fb", secret, 403, `delete-thread ann delete_thread [write] "s" ["a/b"] forbidden`},
+		{"GET", "/v1/values/%2F", secret, 403, `get-value ann get_value [read] "s" ["/"] forbidden`},
+		{"DELETE", "/v1/scopes/theirs", secret, 403, `delete-scope ann delete_scope [admin] "theirs" [] forbidden`},
+		{"DELETE", "/v1/agents/a", secret, 403, `erase-agent ann erase_agent [admin read] "s" ["a"] forbidden`},
+		{"GET", "/v1/cluster", secret, 403, `get-cluster ann get_cluster [cluster:read] "" [] forbidden`},
+		{"DELETE", "/v1/threads/a", access.NewSecret(), 401, `delete-thread  delete_thread [write] "s" ["a"] unauthenticated`},
+	} {
+		told = nil
+		header := []string{"Authorization: Bearer " + c.token}
+		if !strings.HasPrefix(c.path, "/v1/cluster") && !strings.HasPrefix(c.path, "/v1/scopes") {
+			header = append(header, "Dormouse-Scope: s")
+		}
+		if got := k.call(c.method, c.path, "", header...); got.Code != c.status {
+			t.Errorf("%s %s: %d %s", c.method, c.path, got.Code, got.Body)
+		}
+		if len(told) != 1 || told[0] != c.want {
+			t.Errorf("%s %s is recorded as %q", c.method, c.path, told)
+		}
+	}
 }
 
 func TestWhoAmI(t *testing.T) {

@@ -26,7 +26,7 @@ func (f *API) authenticated(ctx context.Context, rt *Route, r *http.Request) (co
 	}
 	p, err := f.principal(ctx, r)
 	if err != nil {
-		f.denied(ctx, err)
+		f.denied(ctx, f.about(rt, r, r.Header.Get(headerScope)), err)
 		return nil, err
 	}
 	return access.With(ctx, p), nil
@@ -45,11 +45,28 @@ func (f *API) principal(ctx context.Context, r *http.Request) (*access.Principal
 }
 
 // denied records a refused request.
-func (f *API) denied(ctx context.Context, err error) {
+func (f *API) denied(ctx context.Context, about access.Subject, err error) {
 	if f.Options.Audit != nil {
-		f.Options.Audit.Denied(ctx, err)
+		f.Options.Audit.Denied(ctx, about, err)
 	}
 }
+
+// about returns what a request is about: its operation, and the ids in its path. The scope is the given
+// one, unless the path names one.
+func (f *API) about(rt *Route, r *http.Request, scope string) access.Subject {
+	s := access.Subject{Action: strings.ReplaceAll(rt.ID, "-", "_"), Verbs: f.rule(rt).Verbs(), Scope: scope}
+	for _, name := range rt.pathParams() {
+		if id := idIn(r, name); name == scopeParam {
+			s.Scope = id
+		} else {
+			s.Object = append(s.Object, id)
+		}
+	}
+	return s
+}
+
+// scopeParam is the name of a path's parameter that is the scope of the call.
+const scopeParam = "scope"
 
 // allowed returns an error unless the principal may make the call in its scope. It comes before the
 // body is read. The service checks each op and read again.
@@ -58,12 +75,12 @@ func (c *Request) allowed() error {
 		return nil
 	}
 	scope := c.Scope
-	if strings.Contains(c.Route.Path, "/{scope}") {
-		scope = c.ID("scope")
+	if strings.Contains(c.Route.Path, "/{"+scopeParam+"}") {
+		scope = c.ID(scopeParam)
 	}
 	err := c.API.rule(c.Route).Check(access.From(c.Context), scope)
 	if err != nil {
-		c.API.denied(c.Context, err)
+		c.API.denied(c.Context, c.API.about(c.Route, c.HTTP, c.Scope), err)
 	}
 	return err
 }

@@ -53,8 +53,11 @@ func (c *Request) end() {
 }
 
 // ID returns a decoded segment of the path.
-func (c *Request) ID(name string) string {
-	id := c.HTTP.PathValue(name)
+func (c *Request) ID(name string) string { return idIn(c.HTTP, name) }
+
+// idIn returns a decoded segment of the path of a request.
+func idIn(r *http.Request, name string) string {
+	id := r.PathValue(name)
 	if id == slashID {
 		return "/"
 	}

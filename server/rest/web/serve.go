@@ -48,7 +48,7 @@ func (f *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out.unread = drainable(r)
 	}
 	if err := f.checkHost(r); err != nil {
-		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), err)
+		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), access.Subject{}, err)
 		f.refuse(out, err)
 		return
 	}
@@ -57,7 +57,7 @@ func (f *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := f.checkOrigin(r); err != nil && !allowed {
-		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), err)
+		f.denied(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr}), access.Subject{}, err)
 		f.refuse(out, err)
 		return
 	}
