@@ -186,7 +186,7 @@ func (w *Webhook) post(ctx context.Context, body []byte, first, through uint64) 
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.o.URL, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return hooksign.Cause(err)
 	}
 	request.Header.Set("Content-Type", "application/x-ndjson")
 	request.Header.Set("Dormouse-Node", w.log.o.Node)
@@ -200,7 +200,7 @@ func (w *Webhook) post(ctx context.Context, body []byte, first, through uint64) 
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return fmt.Errorf("post to %s: %w", hooksign.Place(w.o.URL), hooksign.Cause(err))
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, webhookBytesMax)) // so that the connection is used again
 	_ = response.Body.Close()

@@ -118,6 +118,24 @@ func TestAWebhookGetsAllLinesInOrder(t *testing.T) {
 	}
 }
 
+// The address of an endpoint may hold a secret, which must not be in the log of the node.
+func TestTheErrorOfAWebhookHasNoSecret(t *testing.T) {
+	s := open(t, options(filepath.Join(t.TempDir(), "audit")))
+	s.fill(1)
+	server := httptest.NewServer(nil)
+	server.Close() // its port is closed
+	ctx, stop := context.WithCancel(t.Context())
+	var failed error
+	w, err := audit.NewWebhook(s.Log, audit.WebhookOptions{URL: server.URL + "/SECRET?token=SECRET", Failed: func(err error) { failed = err; stop() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Run(ctx)
+	if failed == nil || strings.Contains(failed.Error(), "SECRET") || !strings.Contains(failed.Error(), server.URL+": dial") {
+		t.Error(failed)
+	}
+}
+
 // Lines that were removed before the endpoint got them are counted.
 func TestALineThatWasRemovedIsCountedAsSkipped(t *testing.T) {
 	secret := []byte("sixteen bytes or")

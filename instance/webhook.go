@@ -121,7 +121,7 @@ func webhookError(ctx context.Context, manager agent.Manager, err error) error {
 	case ended != nil:
 		return ended
 	case cause != nil:
-		return failed("timeout", "the handler at %s took longer than %v", manager.Handler.URL, manager.SignalTimeout())
+		return failed("timeout", "the handler at %s took longer than %v", hooksign.Place(manager.Handler.URL), manager.SignalTimeout())
 	default:
 		return err
 	}
@@ -133,7 +133,7 @@ func webhookError(ctx context.Context, manager agent.Manager, err error) error {
 func (w Webhooks) secretFor(scope string, handler agent.Handler) ([]byte, error) {
 	address, err := url.Parse(handler.URL)
 	if err != nil || !slices.Contains(w.Allow, address.Host) {
-		return nil, failed("not_allowed", "this node may not call %s: its host is not in the list of allowed webhook hosts", handler.URL)
+		return nil, failed("not_allowed", "this node may not call %s: its host is not in the list of allowed webhook hosts", hooksign.Place(handler.URL))
 	}
 	if handler.Key == "" {
 		return nil, nil
@@ -151,7 +151,7 @@ func (w Webhooks) secretFor(scope string, handler agent.Handler) ([]byte, error)
 func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string, body []byte) (reply []byte, again bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return nil, false, failed("not_allowed", "%v", err)
+		return nil, false, failed("not_allowed", "%v", hooksign.Cause(err))
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Dormouse-Signal", id)
@@ -167,18 +167,18 @@ func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string,
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, true, failed("unreachable", "%v", err)
+		return nil, true, failed("unreachable", "the handler at %s: %v", hooksign.Place(to), hooksign.Cause(err))
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
 		again = response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError
-		return nil, again, failed("status", "the handler at %s answered %s", to, response.Status)
+		return nil, again, failed("status", "the handler at %s answered %s", hooksign.Place(to), response.Status)
 	}
 	reply, err = io.ReadAll(http.MaxBytesReader(nil, response.Body, webhookBytesMax))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, false, failed("too_large", "the handler at %s answered with more than %d bytes", to, webhookBytesMax)
+		return nil, false, failed("too_large", "the handler at %s answered with more than %d bytes", hooksign.Place(to), webhookBytesMax)
 	case err != nil:
 		return nil, true, failed("unreachable", "its answer did not arrive whole: %v", err)
 	}

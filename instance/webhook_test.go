@@ -44,7 +44,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-const hookURL = "https://agents.example:8443/handle"
+const hookURL = "https://agents.example:8443/handle?token=SECRET"
 
 var secret = bytes.Repeat([]byte("k"), 32)
 
@@ -175,7 +175,7 @@ func TestAnHTTPHandlerThatFails(t *testing.T) {
 				e.serve = c.serve
 				began := time.Now()
 				_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
-				if got := k.refusal(err, agent.CodeHandlerFailed); got.Reason != c.reason || len(e.calls) != c.calls {
+				if got := k.refusal(err, agent.CodeHandlerFailed); got.Reason != c.reason || len(e.calls) != c.calls || strings.Contains(err.Error(), "SECRET") {
 					k.Errorf("%+v after %d calls", got, len(e.calls))
 				}
 				if took := time.Since(began); took > 11*time.Second {
