@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"time"
+
 	"net/http"
 
 	"dormouse/agent"
@@ -80,6 +82,9 @@ const (
 	profileSecondsMax     = 60
 )
 
+// profileGrace is the time that a profile may take besides its seconds.
+const profileGrace = 5 * time.Second
+
 func callProfile(c *web.Request, _ *web.None) error {
 	seconds := c.Number("seconds")
 	if seconds == 0 {
@@ -99,6 +104,7 @@ func callProfile(c *web.Request, _ *web.None) error {
 	if c.API.Options.Profile == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this node takes no profiles")
 	}
+	c.NeedTime(time.Duration(seconds)*time.Second + profileGrace)
 	body, err := c.API.Options.Profile(c.Context, kind, seconds)
 	if err != nil {
 		return web.ReadOutcome(err)

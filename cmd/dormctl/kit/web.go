@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"dormouse/internal/clip"
@@ -46,7 +47,7 @@ func (w *Web) Get(ctx context.Context, addr, path string) ([]byte, error) {
 	return w.GetFor(ctx, addr, path, AskTimeout)
 }
 
-// GetFor is Get with another timeout.
+// GetFor is Get with another timeout, which the node also gets. It must be at most ten minutes.
 func (w *Web) GetFor(ctx context.Context, addr, path string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -64,6 +65,7 @@ func (w *Web) GetFor(ctx context.Context, addr, path string, timeout time.Durati
 	if w.token != "" {
 		request.Header.Set("Authorization", "Bearer "+w.token)
 	}
+	request.Header.Set("Dormouse-Timeout-Ms", strconv.FormatInt(timeout.Milliseconds(), 10)) // otherwise the node takes 10 s
 	answer, err := w.client.Do(request)
 	if err != nil {
 		return nil, err

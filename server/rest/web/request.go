@@ -46,6 +46,14 @@ func (c *Request) startTimeout() {
 	}
 }
 
+// NeedTime makes the timeout of a call at least d, unless its caller gave one.
+func (c *Request) NeedTime(d time.Duration) {
+	if c.timeout < d && c.HTTP.Header.Get(headerTimeout) == "" {
+		c.timeout = d
+		c.startTimeout()
+	}
+}
+
 // end releases the resources of the request.
 func (c *Request) end() {
 	c.cancel()
