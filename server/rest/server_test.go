@@ -198,13 +198,20 @@ func TestAConnectionThatRestedIsStillAnswered(t *testing.T) {
 func TestABodyThatNeverComesIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dial := newKit(t).serve()
-		for path, want := range map[string]int{"/v1/checkpoints/a": 400, "/nowhere": 404} {
+		for _, c := range []struct {
+			call, length, sent string
+			want               int
+		}{
+			{"PUT /v1/checkpoints/a", "100", `{"state":`, 400},
+			{"PUT /v1/checkpoints/a", "4194304", "", 400}, // with the time for 4 MiB, it would wait for 60 s
+			{"DELETE /v1/threads/a", "4194304", "", 400},
+			{"PUT /nowhere", "100", `{"state":`, 404},
+		} {
 			conn := dial()
 			began := time.Now()
-			status, body := exchange(t, conn, bufio.NewReader(conn),
-				"PUT "+path+" HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 100\n\n{\"state\":")
-			if took := time.Since(began); status != want || took < 10*time.Second || took > 11*time.Second {
-				t.Errorf("after %v: %d %s", took, status, body)
+			status, body := exchange(t, conn, bufio.NewReader(conn), c.call+" HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: "+c.length+"\n\n"+c.sent)
+			if took := time.Since(began); status != c.want || took < 10*time.Second || took > 11*time.Second {
+				t.Errorf("%s with %s bytes: after %v: %d %s", c.call, c.length, took, status, body)
 			}
 		}
 	})

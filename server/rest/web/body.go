@@ -32,6 +32,7 @@ func (c *Request) ReadBody(limit int64) ([]byte, error) {
 	if c.HTTP.ContentLength > 0 && coding == "" {
 		size = c.HTTP.ContentLength
 	}
+	c.Writer.expectMore(0) // a client that only announces a large body gets no more time to begin it
 	// The bytes that arrive and those that come out of the coding have the same limit.
 	var body []byte
 	var err error
@@ -129,9 +130,13 @@ func (c *Request) refuseBody() error {
 	if c.HTTP.ContentLength == 0 {
 		return nil
 	}
+	c.Writer.expectMore(0)
 	body, err := io.ReadAll(io.LimitReader(c.HTTP.Body, emptyBodyBytesMax+1))
 	if err != nil {
 		return agent.Invalid("body", "the body is incomplete: %v", err)
+	}
+	if c.HTTP.ContentLength > emptyBodyBytesMax+1 { // there is more, which drain reads
+		c.Writer.expectMore(c.HTTP.ContentLength)
 	}
 	says := strings.Join(strings.Fields(string(body)), "")
 	if len(body) <= emptyBodyBytesMax && (says == "" || says == "{}" || says == "null") {
