@@ -34,6 +34,10 @@ func TestIdsArePercentEncodedSegments(t *testing.T) {
 	for _, path := range []string{"%2E", "%2E%2E", "a%00b", "%FF"} {
 		k.call("PUT", "/v1/checkpoints/"+path, `{"state":{}}`).problem(400, "invalid")
 	}
+	for _, call := range []string{"PUT /v1/values/%00%2F", "GET /v1/values/%00%2F", "GET /v1/values/%00%2f", "GET /v1/threads/a/entries/%00%2F"} { // it is not the id "/"
+		method, path, _ := strings.Cut(call, " ")
+		k.call(method, path, `{"bytes":"eA=="}`).problem(400, "invalid")
+	}
 	k.call("PUT", "/v1/checkpoints/"+strings.Repeat("x", 513), `{"state":{}}`).problem(413, "too_large")
 	k.call("POST", "/v1/threads/a%2Fb/entries", `{"entries":{"id":"e/1"}}`).ok(201)
 	got := k.call("GET", "/v1/threads/a%2Fb/entries/e%2F1", "")

@@ -71,11 +71,11 @@ func (f *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out.set("Cache-Control", "no-store") // revisions start again with each incarnation: an ETag is no reason to reuse an answer
 	out.set("X-Content-Type-Options", "nosniff")
-	r = withSlashIDs(r)
 	if err := admit(r); err != nil {
 		f.refuse(out, err)
 		return
 	}
+	r = withSlashIDs(r)
 	out.routing.out = out
 	if f.mux.ServeHTTP(&out.routing, r); !out.routing.routed {
 		f.refuse(out, out.routing.refusal(r))
@@ -123,7 +123,7 @@ func (f *API) checkCluster(w *Writer, r *http.Request) error {
 }
 
 // slashID replaces the id "/" in a path, which net/http's mux treats as a trailing slash even if it
-// is percent-encoded. No other id holds a NUL.
+// is percent-encoded. No other id holds a NUL: admit refuses it.
 const slashID, slashIDEscaped = "\x00/", "%00%2F"
 
 // withSlashIDs replaces each segment that is the id "/" by slashID.
@@ -149,8 +149,11 @@ func withSlashIDs(r *http.Request) *http.Request {
 	return &other
 }
 
-// admit refuses paths that no route can have.
+// admit refuses paths that no route can have, and ids with a NUL.
 func admit(r *http.Request) error {
+	if strings.Contains(r.URL.Path, "\x00") {
+		return agent.Invalid("path", "the path has a NUL (%%00), which no id has")
+	}
 	if at := r.URL.EscapedPath(); path.Clean(at) != at {
 		return agent.Errorf(agent.CodeNotFound, "the path %q has empty or dotted segments; in ids, percent-encode them", at)
 	}
