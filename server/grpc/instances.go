@@ -56,11 +56,27 @@ func on[T any](
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	answer, err := call(ctx, host, name)
-	s.tellOwner(ctx, name)
+	if mayLearnOwner(err) {
+		s.tellOwner(ctx, name)
+	}
 	if err != nil {
 		return none, statusOf(errorOf(err, change))
 	}
 	return answer, nil
+}
+
+// mayLearnOwner reports whether the caller has rights to the instance: the guard has let its call pass. An
+// invalid call does not reach the guard.
+func mayLearnOwner(err error) bool {
+	if err == nil {
+		return true
+	}
+	switch agent.CodeOf(err) {
+	case agent.CodeUnauthenticated, agent.CodeForbidden, agent.CodeInvalid, agent.CodeTooLarge:
+		return false
+	default:
+		return true
+	}
 }
 
 // tellOwner sends the client the address of the instance's owner, if that is another node. It is

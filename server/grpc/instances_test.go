@@ -4,6 +4,12 @@ import (
 	"context"
 	"testing"
 
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
@@ -36,5 +42,46 @@ func TestAStopSaysThatItIsForAnErasure(t *testing.T) {
 	}
 	if len(owner.onlyErased) != 2 || !owner.onlyErased[0] || owner.onlyErased[1] {
 		t.Errorf("the owner learned %v, want true and false", owner.onlyErased)
+	}
+}
+
+// Only a caller with rights to an instance learns the address of its owner. An invalid call has not shown any.
+func TestACallerWithoutRightsDoesNotLearnTheOwner(t *testing.T) {
+	tokens := tokenStore{}
+	ann := tokens.add("ann", agent.Grant{Scopes: []string{"s"}, Verbs: []agent.Verb{agent.VerbRead}})
+	_, conn := serve(t, &fake{}, grpc.Options{
+		Auth: access.NewAuthenticator(access.Options{Store: tokens}), Instances: access.NewInstances(lateInstances{}, tokens),
+		Owner: func(agent.InstanceRef) string { return "10.0.0.2:7601" },
+	})
+	api := apipb.NewInstancesClient(conn)
+	in := func(scope string) *apipb.InstanceRef { return &apipb.InstanceRef{Scope: scope, Manager: "m", Key: "k"} }
+	for name, c := range map[string]struct {
+		secret string
+		call   func(ctx context.Context, o rpc.CallOption) error
+		code   codes.Code
+		learns bool
+	}{
+		"a lookup": {ann, func(ctx context.Context, o rpc.CallOption) error {
+			_, err := api.Lookup(ctx, &apipb.InstanceRequest{Ref: in("s")}, o)
+			return err
+		}, codes.Unavailable, true},
+		"a forbidden lookup": {ann, func(ctx context.Context, o rpc.CallOption) error {
+			_, err := api.Lookup(ctx, &apipb.InstanceRequest{Ref: in("other")}, o)
+			return err
+		}, codes.PermissionDenied, false},
+		"an invalid start": {ann, func(ctx context.Context, o rpc.CallOption) error {
+			_, err := api.Start(ctx, &apipb.StartRequest{Ref: in("other"), InitialState: []byte("[")}, o)
+			return err
+		}, codes.InvalidArgument, false},
+		"a lookup without a token": {access.NewSecret(), func(ctx context.Context, o rpc.CallOption) error {
+			_, err := api.Lookup(ctx, &apipb.InstanceRequest{Ref: in("s")}, o)
+			return err
+		}, codes.Unauthenticated, false},
+	} {
+		var header metadata.MD
+		err := c.call(bearing(t.Context(), c.secret), rpc.Header(&header))
+		if told := header.Get(convert.OwnerHeader); status.Code(err) != c.code || (len(told) > 0) != c.learns {
+			t.Errorf("%s: %v, and the owner's address is %q", name, err, told)
+		}
 	}
 }
