@@ -41,8 +41,13 @@ type Options struct {
 
 // Bearers finds the principals of bearer tokens that are not tokens of this cluster.
 type Bearers interface {
-	// Principal returns the principal of a bearer token. Errors are unauthenticated, or unavailable
-	// if it cannot be checked now. They never contain the token.
+	// Kept returns the principal of a bearer token that was verified lately, and is valid; nil if it must
+	// be verified. It is cheap.
+	Kept(bearer string) *Principal
+
+	// Principal returns the principal of a bearer token. Errors are unauthenticated; overloaded if no
+	// known key has signed it, and it is too early to look for another one; or unavailable if it cannot be
+	// checked now. They never contain the token.
 	Principal(ctx context.Context, bearer string) (*Principal, error)
 }
 
@@ -53,8 +58,9 @@ type Credentials struct {
 	Chains  [][]*x509.Certificate // of its client certificate, verified by the TLS server; nil means none
 }
 
-// Limits of failed attempts with well-formed tokens that do not exist. Further attempts of the same
-// address are overloaded, and cost no barrier. Valid tokens are not affected.
+// Limits of failed attempts with well-formed tokens that do not exist, and with bearer tokens that another
+// issuer did not sign. Further attempts of the same address are overloaded, and cost no barrier and no
+// verification. Tokens that this node knows are not affected.
 const (
 	failuresBurst  = 32
 	failuresEvery  = time.Second // one more attempt
@@ -126,16 +132,29 @@ func (a *Authenticator) Authorization(ctx context.Context, address, header strin
 		return nil, a.refused(address, agent.Errorf(agent.CodeUnauthenticated, "the scheme of the Authorization header must be Bearer"))
 	}
 	if a.o.Bearers != nil && !strings.HasPrefix(secret, secretPrefix) {
-		p, err := a.o.Bearers.Principal(ctx, secret)
-		if err != nil && agent.CodeOf(err) == agent.CodeUnauthenticated {
-			err = a.refused(address, err)
-		}
-		return p, err
+		return a.bearer(ctx, address, secret)
 	}
 	if err := CheckSecret(secret); err != nil {
 		return nil, a.refused(address, err)
 	}
 	return a.token(ctx, address, agent.HashToken(secret))
+}
+
+// bearer returns the principal of a bearer token of another issuer. Only tokens that no known key has
+// signed, or that are refused for what they say, count as attempts.
+func (a *Authenticator) bearer(ctx context.Context, address, bearer string) (*Principal, error) {
+	if p := a.o.Bearers.Kept(bearer); p != nil {
+		return p, nil
+	}
+	if !a.mayTry(address) {
+		return nil, a.exhausted(address)
+	}
+	p, err := a.o.Bearers.Principal(ctx, bearer)
+	if code := agent.CodeOf(err); err != nil && (code == agent.CodeUnauthenticated || code == agent.CodeOverloaded) {
+		a.mayFail(address)
+		err = a.refused(address, err)
+	}
+	return p, err
 }
 
 // token returns the principal of the token with a hash. A token that this node does not know may be
@@ -144,9 +163,7 @@ func (a *Authenticator) token(ctx context.Context, address string, hash agent.To
 	t, ok, err := a.o.Store.Token(hash)
 	if err == nil && !ok {
 		if !a.mayFail(address) {
-			e := agent.Errorf(agent.CodeOverloaded, "too many wrong tokens from this address: try again later")
-			e.RetryAfterMS = retryAfterMS
-			return nil, a.refused(address, e)
+			return nil, a.exhausted(address)
 		}
 		if err = a.o.Store.Barrier(ctx); err == nil {
 			t, ok, err = a.o.Store.Token(hash)
@@ -189,6 +206,20 @@ func (a *Authenticator) mayFail(address string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.at(address).limit.AllowN(a.o.Now(), 1)
+}
+
+// mayTry reports whether mayFail would allow an attempt.
+func (a *Authenticator) mayTry(address string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at(address).limit.TokensAt(a.o.Now()) >= 1
+}
+
+// exhausted refuses an address that has used up its attempts.
+func (a *Authenticator) exhausted(address string) error {
+	e := agent.Errorf(agent.CodeOverloaded, "too many wrong tokens from this address: try again later")
+	e.RetryAfterMS = retryAfterMS
+	return a.refused(address, e)
 }
 
 // refused reports a refusal, unless one of this address was reported lately.

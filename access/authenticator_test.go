@@ -115,8 +115,10 @@ func TestGuessesAreLimitedPerAddress(t *testing.T) {
 	}
 }
 
-// bearers knows one token of another issuer.
+// bearers knows one token of another issuer, and keeps none.
 type bearers string
+
+func (bearers) Kept(string) *access.Principal { return nil }
 
 func (b bearers) Principal(_ context.Context, bearer string) (*access.Principal, error) {
 	if bearer != string(b) {

@@ -102,16 +102,23 @@ func (p *paced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.inner.RoundTrip(r)
 }
 
+// Kept implements access.Bearers.
+func (v *Verifier) Kept(bearer string) *access.Principal {
+	digest := sha256.Sum256([]byte(bearer))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if one, ok := v.kept.Get(digest); ok && time.Now().Before(one.until) {
+		return one.principal
+	}
+	return nil
+}
+
 // Principal implements access.Bearers.
 func (v *Verifier) Principal(ctx context.Context, bearer string) (*access.Principal, error) {
-	digest := sha256.Sum256([]byte(bearer))
-	now := time.Now()
-	v.mu.Lock()
-	one, ok := v.kept.Get(digest)
-	v.mu.Unlock()
-	if ok && now.Before(one.until) {
-		return one.principal, nil
+	if p := v.Kept(bearer); p != nil {
+		return p, nil
 	}
+	now := time.Now()
 	if strings.Count(bearer, ".") != 2 {
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "the token is neither a token of this cluster nor a JWT")
 	}
@@ -124,6 +131,10 @@ func (v *Verifier) Principal(ctx context.Context, bearer string) (*access.Princi
 	fetch := new(fetched)
 	token, err := verifier.Verify(context.WithValue(ctx, fetchedKey{}, fetch), bearer)
 	switch {
+	case err != nil && errors.Is(fetch.failed, errPaced):
+		e := agent.Errorf(agent.CodeOverloaded, "no key of %s that this node knows has signed the token, and the keys were fetched just now: try again later", v.o.Issuer)
+		e.RetryAfterMS = fetchEvery.Milliseconds()
+		return nil, e
 	case err != nil && fetch.failed != nil:
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node cannot check the token now: the keys of %s cannot be fetched: %.*s", v.o.Issuer, detailMax, fetch.failed)
 	case err != nil:
@@ -138,7 +149,7 @@ func (v *Verifier) Principal(ctx context.Context, bearer string) (*access.Princi
 		until = token.Expiry
 	}
 	v.mu.Lock()
-	v.kept.Add(digest, &kept{p, until})
+	v.kept.Add(sha256.Sum256([]byte(bearer)), &kept{p, until})
 	v.mu.Unlock()
 	return p, nil
 }
