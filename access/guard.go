@@ -68,7 +68,7 @@ func mayCommit(p *Principal, c *agent.Commit) error {
 }
 
 func mayApply(p *Principal, op agent.Op, scope string) *agent.Error {
-	n, unknown := needOf(opNeeds, op)
+	n, unknown := needOfOp(op)
 	if unknown != nil {
 		return unknown
 	}

@@ -22,11 +22,13 @@ var routeNeeds = routes(map[string]need{
 	"list-threads get-thread verify-thread watch-thread get-timer list-timers list-all-timers get-value list-values":                 toRead,
 	"get-deletion list-deletions": toRead,
 
-	"hibernate-agent fork-agent set-thread-ttl set-conversation-ttl set-session-ttl put-checkpoint patch-checkpoint":    toWrite,
+	"hibernate-agent set-thread-ttl set-conversation-ttl put-checkpoint patch-checkpoint":                               toWrite,
 	"delete-checkpoint save-conversation delete-conversation set-interrupted pend-message save-messages":                toWrite,
 	"update-message append-entries append-bytes write-file describe-file move-file delete-file put-memory write-memory": toWrite,
-	"delete-memory create-thread delete-thread compact-thread fork-thread put-value delete-value":                       toWrite,
+	"delete-memory create-thread delete-thread compact-thread put-value delete-value":                                   toWrite,
 	"delete-values delete-checkpoints delete-threads":                                                                   toWrite,
+	"fork-agent fork-thread": toFork,
+	"set-session-ttl":        toSetSessionTTL,
 
 	"patch-checkpoint-cron take-claim renew-claim release-claim start-instance stop-instance hibernate-instance":    toRun,
 	"attach-instance detach-instance touch-instance signal-instance patch-instance-cron put-manager delete-manager": toRun,

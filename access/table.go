@@ -14,6 +14,7 @@ type need []agent.Verb
 var (
 	toRead   = need{agent.VerbRead}
 	toWrite  = need{agent.VerbWrite}
+	toFork   = need{agent.VerbWrite, agent.VerbRead} // the copy and the answer have what the source has
 	toRun    = need{agent.VerbRun}
 	toDecide = need{agent.VerbDecide}
 	toAdmin  = need{agent.VerbAdmin}
@@ -28,6 +29,9 @@ var (
 	toBackUp        = need{agent.VerbClusterBackup}
 
 	toEnter = need{} // any principal: the answer has only what the principal may see
+
+	toSetSessionTTL   = need{agent.VerbWrite, agent.VerbRun} // the answer has the lease, and a short ttl ends the session
+	toForkWithSession = need{agent.VerbWrite, agent.VerbRead, agent.VerbRun}
 )
 
 // typed is the need of the ops or reads of a type.
@@ -46,16 +50,16 @@ func table(all ...typed) map[reflect.Type]need {
 	return out
 }
 
-// opNeeds is the need of each op.
+// opNeeds is the need of each op, unless ofSession has another one.
 var opNeeds = table(
 	of[*agent.PutValue](toWrite), of[*agent.DeleteValue](toWrite), of[*agent.ReviseValue](toWrite),
 	of[*agent.PutCheckpoint](toWrite), of[*agent.PatchCheckpoint](toWrite), of[*agent.DeleteCheckpoint](toWrite),
 	of[*agent.AppendThread](toWrite), of[*agent.HibernateThread](toWrite), of[*agent.DeleteThread](toWrite),
-	of[*agent.CompactThread](toWrite), of[*agent.ForkThread](toWrite),
+	of[*agent.CompactThread](toWrite), of[*agent.ForkThread](toFork),
 	of[*agent.WriteMemory](toWrite), of[*agent.DeleteMemory](toWrite),
 	of[*agent.SaveConversation](toWrite), of[*agent.SetInterrupted](toWrite), of[*agent.PendMessage](toWrite),
 	of[*agent.SaveMessages](toWrite), of[*agent.UpdateMessage](toWrite), of[*agent.DeleteConversation](toWrite),
-	of[*agent.ForkAgent](toWrite), of[*agent.SetTTL](toWrite), of[*agent.DeletePrefix](toWrite),
+	of[*agent.ForkAgent](toFork), of[*agent.SetTTL](toWrite), of[*agent.DeletePrefix](toWrite),
 
 	of[*agent.TakeClaim](toRun), of[*agent.RenewClaim](toRun), of[*agent.ReleaseClaim](toRun),
 	of[*agent.PutSession](toRun), of[*agent.ClaimSession](toRun), of[*agent.ResumeSession](toRun), of[*agent.RecoverSession](toRun),
@@ -87,8 +91,34 @@ var readNeeds = table(
 	of[*agent.GetToken](toTokens), of[*agent.ListTokens](toTokens),
 )
 
-// OfOp returns the verbs that an op needs.
-func OfOp(op agent.Op) []agent.Verb { return opNeeds[reflect.TypeOf(op)] }
+// ofSession returns the need of an op that is about other things too, if it names a session; otherwise nil.
+func ofSession(op agent.Op) need {
+	switch op := op.(type) {
+	case *agent.SetTTL:
+		if op != nil && op.Session != "" {
+			return toSetSessionTTL
+		}
+	case *agent.ForkAgent:
+		if op != nil && op.Session != "" {
+			return toForkWithSession
+		}
+	}
+	return nil
+}
+
+// needOfOp returns the need of an op. An op that the table lacks is forbidden.
+func needOfOp(op agent.Op) (need, *agent.Error) {
+	if n := ofSession(op); n != nil {
+		return n, nil
+	}
+	return needOf(opNeeds, op)
+}
+
+// OfOp returns the verbs that an op needs; nil if the table lacks it.
+func OfOp(op agent.Op) []agent.Verb {
+	n, _ := needOfOp(op)
+	return n
+}
 
 // OfRead returns the verbs that a read needs.
 func OfRead(read agent.Read) []agent.Verb { return readNeeds[reflect.TypeOf(read)] }

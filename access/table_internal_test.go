@@ -27,6 +27,8 @@ func documented(name string, read bool) []agent.Verb {
 		return []agent.Verb{agent.VerbScopesPolicy}
 	case name == "DeleteScope" || name == "EraseAgent":
 		return []agent.Verb{agent.VerbAdmin}
+	case name == "ForkThread" || name == "ForkAgent":
+		return []agent.Verb{agent.VerbWrite, agent.VerbRead}
 	case name == "DecideReview":
 		return []agent.Verb{agent.VerbDecide}
 	case has("Claim", "Session", "Timer", "Cron", "Manager", "Signal"):
@@ -42,6 +44,38 @@ func TestEachOpAndReadNeedsTheVerbOfItsKind(t *testing.T) {
 			if want := documented(of.Elem().Name(), read); !slices.Equal(n, want) {
 				t.Errorf("%s needs %v, and its kind %v", of.Elem().Name(), n, want)
 			}
+		}
+	}
+}
+
+// write alone neither reads what a fork copies, nor does to a session what needs run.
+func TestAnOpThatNamesASessionNeedsRunToo(t *testing.T) {
+	read, write, run := agent.VerbRead, agent.VerbWrite, agent.VerbRun
+	for _, c := range []struct {
+		op   agent.Op
+		need []agent.Verb
+	}{
+		{&agent.SetTTL{Thread: "t"}, []agent.Verb{write}},
+		{&agent.SetTTL{Conversation: "c"}, []agent.Verb{write}},
+		{&agent.SetTTL{Session: "s"}, []agent.Verb{write, run}},
+		{&agent.ForkThread{Thread: "t", NewThread: "u"}, []agent.Verb{write, read}},
+		{&agent.ForkAgent{Agent: "a", NewAgent: "b"}, []agent.Verb{write, read}},
+		{&agent.ForkAgent{Agent: "a", NewAgent: "b", Session: "s", NewSession: "r"}, []agent.Verb{write, read, run}},
+		{(*agent.SetTTL)(nil), []agent.Verb{write}},
+	} {
+		if got := OfOp(c.op); !slices.Equal(got, c.need) {
+			t.Errorf("%T needs %v, want %v", c.op, got, c.need)
+		}
+		for _, lacking := range c.need {
+			has := slices.DeleteFunc(slices.Clone(c.need), func(v agent.Verb) bool { return v == lacking })
+			p := &Principal{Name: "p", Grants: []agent.Grant{{Scopes: []string{"*"}, Verbs: has}}}
+			if err := mayCommit(p, &agent.Commit{Ops: []agent.Op{c.op}}); agent.CodeOf(err) != agent.CodeForbidden {
+				t.Errorf("%T without %s: %v", c.op, lacking, err)
+			}
+		}
+		all := &Principal{Name: "p", Grants: []agent.Grant{{Scopes: []string{"*"}, Verbs: c.need}}}
+		if err := mayCommit(all, &agent.Commit{Ops: []agent.Op{c.op}}); err != nil {
+			t.Errorf("%T: %v", c.op, err)
 		}
 	}
 }

@@ -466,7 +466,7 @@ func TestAShortTTLIsADelete(t *testing.T) {
 		{agent.SetTTL{Thread: "t"}, ""}, // it never expires
 	} {
 		s := newScene(t, false)
-		_, _ = s.service.Commit(as(t, agent.VerbWrite), commitOf(&each.op))
+		_, _ = s.service.Commit(as(t, agent.VerbWrite, agent.VerbRun), commitOf(&each.op))
 		recs, got := s.recs(), ""
 		if len(recs) == 1 && recs[0].Kind == audit.KindDelete && recs[0].Action == "set_ttl" {
 			got = strings.Join(recs[0].Object, " ")

@@ -132,7 +132,7 @@ export interface paths {
         put?: never;
         /**
          * Fork an agent: checkpoint, thread, memories and a session, in one commit
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write, read.
          */
         post: operations["fork-agent"];
         delete?: never;
@@ -2123,7 +2123,7 @@ export interface paths {
         get?: never;
         /**
          * Set when a session expires
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write, run.
          */
         put: operations["set-session-ttl"];
         post?: never;
@@ -2300,7 +2300,7 @@ export interface paths {
         put?: never;
         /**
          * Fork a thread; the fork shares its entries
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write, read.
          */
         post: operations["fork-thread"];
         delete?: never;
