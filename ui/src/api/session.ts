@@ -1,11 +1,18 @@
 import { computed, signal } from '@preact/signals'
 import { scope } from '../app/address.js'
 import type { Schemas } from './client.js'
+import { decide } from './offered.js'
 
 const key = 'dormouse.token'
 
+const first = decide(take(), sessionStorage.getItem(key) ?? undefined)
+if (first.use) sessionStorage.setItem(key, first.use)
+
 /** The token that the person signed in with; kept until the browser's tab is closed. */
-export const token = signal(take() ?? sessionStorage.getItem(key) ?? undefined)
+export const token = signal(first.use)
+
+/** A token in the address of a tab that keeps another one. It is used only if the person accepts it. */
+export const offered = signal(first.offered)
 
 /** The principal behind the token, once a node has named it. */
 export const principal = signal<Schemas['Principal'] | undefined>(undefined)
@@ -17,7 +24,6 @@ export const refused = signal('')
 function take(): string | undefined {
   const found = new URLSearchParams(location.hash.slice(1)).get('token')
   if (!found) return undefined
-  sessionStorage.setItem(key, found)
   history.replaceState(null, '', location.pathname + location.search)
   return found
 }
@@ -26,6 +32,15 @@ export function signIn(secret: string): void {
   sessionStorage.setItem(key, secret)
   refused.value = ''
   token.value = secret
+}
+
+/** Uses the token that is offered, or forgets it. */
+export function answerOffer(accept: boolean): void {
+  const other = offered.value
+  offered.value = undefined
+  if (!accept || !other) return
+  principal.value = undefined
+  signIn(other)
 }
 
 export function signOut(): void {
