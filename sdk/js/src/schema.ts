@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Metrics, in the Prometheus format
-         * @description A busy node answers it too. The caller needs one of these rights: cluster:read.
+         * @description A busy node answers it too. The caller needs the right `cluster:read`.
          */
         get: operations["get-metrics"];
         put?: never;
@@ -93,7 +93,7 @@ export interface paths {
         post?: never;
         /**
          * Erase all data of an agent; answers with a receipt once the erasure is complete, or at the timeout
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: admin, read.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs all of these rights: admin, read.
          */
         delete: operations["erase-agent"];
         options?: never;
@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an agent's erasure
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-erasure"];
         put?: never;
@@ -132,7 +132,7 @@ export interface paths {
         put?: never;
         /**
          * Fork an agent: checkpoint, thread, memories and a session, in one commit
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write, read.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs all of these rights: write, read.
          */
         post: operations["fork-agent"];
         delete?: never;
@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Append what the journal lacks and put the checkpoint, in one commit
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `write`.
          */
         post: operations["hibernate-agent"];
         delete?: never;
@@ -170,7 +170,7 @@ export interface paths {
         };
         /**
          * Read a checkpoint and the thread that it points to
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["thaw-agent"];
         put?: never;
@@ -190,7 +190,7 @@ export interface paths {
         };
         /**
          * Server-sent events: every change of the scope, in the order of the log
-         * @description While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. To resume, send the id of the last event as `Last-Event-ID`. The caller needs one of these rights: read.
+         * @description While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. To resume, send the id of the last event as `Last-Event-ID`. The caller needs the right `read`.
          */
         get: operations["watch-changes"];
         put?: never;
@@ -210,14 +210,14 @@ export interface paths {
         };
         /**
          * List checkpoints in key order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-checkpoints"];
         put?: never;
         post?: never;
         /**
          * Delete all checkpoints whose key begins with a prefix, as of one index
-         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         delete: operations["delete-checkpoints"];
         options?: never;
@@ -234,25 +234,25 @@ export interface paths {
         };
         /**
          * Read a checkpoint whole
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-checkpoint"];
         /**
          * Write a checkpoint whole
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `write`.
          */
         put: operations["put-checkpoint"];
         post?: never;
         /**
          * Delete a checkpoint and its history
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         delete: operations["delete-checkpoint"];
         options?: never;
         head?: never;
         /**
          * Merge a patch into the state (RFC 7396)
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         patch: operations["patch-checkpoint"];
         trace?: never;
@@ -272,7 +272,7 @@ export interface paths {
         head?: never;
         /**
          * Set or cancel single jobs in the state's __cron_specs__
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `run`.
          */
         patch: operations["patch-checkpoint-cron"];
         trace?: never;
@@ -286,7 +286,7 @@ export interface paths {
         };
         /**
          * List the revisions kept of a key, newest first
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-checkpoint-history"];
         put?: never;
@@ -306,7 +306,7 @@ export interface paths {
         };
         /**
          * List the claims that are held, in name order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-claims"];
         put?: never;
@@ -326,13 +326,13 @@ export interface paths {
         };
         /**
          * Read the holder of a claim
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-claim"];
         put?: never;
         /**
          * Take a claim that is free, under a new epoch
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["take-claim"];
         delete?: never;
@@ -352,7 +352,7 @@ export interface paths {
         put?: never;
         /**
          * Release a claim, or hand it over
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["release-claim"];
         delete?: never;
@@ -372,7 +372,7 @@ export interface paths {
         put?: never;
         /**
          * Renew a claim for its full ttl
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["renew-claim"];
         delete?: never;
@@ -390,7 +390,7 @@ export interface paths {
         };
         /**
          * Server-sent events: the holder of a claim, now and after each change
-         * @description While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. The caller needs one of these rights: read.
+         * @description While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. The caller needs the right `read`.
          */
         get: operations["watch-claim"];
         put?: never;
@@ -410,7 +410,7 @@ export interface paths {
         };
         /**
          * The cluster as this node sees it
-         * @description The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         * @description The answer is what this node knows. The caller needs the right `cluster:read`.
          */
         get: operations["get-cluster"];
         put?: never;
@@ -430,7 +430,7 @@ export interface paths {
         };
         /**
          * The newest records of this node's audit log
-         * @description Each node records the calls that it served. The hash chain is not checked: dormctl audit verify does. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         * @description Each node records the calls that it served. The hash chain is not checked: dormctl audit verify does. The answer is what this node knows. The caller needs the right `cluster:change`.
          */
         get: operations["list-audit-records"];
         put?: never;
@@ -450,7 +450,7 @@ export interface paths {
         };
         /**
          * A consistent snapshot of the whole store
-         * @description The caller needs one of these rights: cluster:backup.
+         * @description The caller needs the right `cluster:backup`.
          */
         get: operations["get-backup"];
         put?: never;
@@ -470,13 +470,13 @@ export interface paths {
         };
         /**
          * The scheduled backups: their status, and what their destination holds
-         * @description The answer is what this node knows. The caller needs one of these rights: cluster:backup.
+         * @description The answer is what this node knows. The caller needs the right `cluster:backup`.
          */
         get: operations["list-backups"];
         put?: never;
         /**
          * Take a backup now, and verify it; it goes on if the call ends before
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:backup.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:backup`.
          */
         post: operations["take-backup"];
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Make a voter a non-voter
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["demote-node"];
         delete?: never;
@@ -516,7 +516,7 @@ export interface paths {
         put?: never;
         /**
          * Move all partitions of a member to others, and give it none: it stays a member
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["drain-node"];
         delete?: never;
@@ -534,7 +534,7 @@ export interface paths {
         };
         /**
          * The calls of this node's servers over the last hour, in steps of 10 s
-         * @description The node keeps it in memory, and begins again when it starts. The sum over all nodes is the cluster's. The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         * @description The node keeps it in memory, and begins again when it starts. The sum over all nodes is the cluster's. The answer is what this node knows. The caller needs the right `cluster:read`.
          */
         get: operations["get-history"];
         put?: never;
@@ -554,7 +554,7 @@ export interface paths {
         };
         /**
          * Count the instances of all managers of all scopes, node by node
-         * @description The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         * @description The answer is what this node knows. The caller needs the right `cluster:read`.
          */
         get: operations["count-instances"];
         put?: never;
@@ -576,7 +576,7 @@ export interface paths {
         put?: never;
         /**
          * A token with which a node that has no cluster key joins
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["create-join-token"];
         delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
         put?: never;
         /**
          * Remove a node for good
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["leave-node"];
         delete?: never;
@@ -614,7 +614,7 @@ export interface paths {
         };
         /**
          * The last lines of this node's log, at most 512 KiB
-         * @description The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         * @description The answer is what this node knows. The caller needs the right `cluster:change`.
          */
         get: operations["get-log"];
         put?: never;
@@ -634,7 +634,7 @@ export interface paths {
         };
         /**
          * A profile of this node's process, in the format of pprof
-         * @description A CPU profile takes some seconds, 5 if absent, and one is taken at a time. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         * @description A CPU profile takes some seconds, 5 if absent, and one is taken at a time. The answer is what this node knows. The caller needs the right `cluster:change`.
          */
         get: operations["get-profile"];
         put?: never;
@@ -656,7 +656,7 @@ export interface paths {
         put?: never;
         /**
          * Let a node vote once it has caught up
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["promote-node"];
         delete?: never;
@@ -676,7 +676,7 @@ export interface paths {
         put?: never;
         /**
          * End the drain of a member, which may own partitions again
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["resume-node"];
         delete?: never;
@@ -694,7 +694,7 @@ export interface paths {
         };
         /**
          * The settings in force of this node
-         * @description Secrets are in files, and not in settings. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         * @description Secrets are in files, and not in settings. The answer is what this node knows. The caller needs the right `cluster:change`.
          */
         get: operations["get-settings"];
         put?: never;
@@ -714,7 +714,7 @@ export interface paths {
         };
         /**
          * The last slow calls of this node, newest first, at most 128
-         * @description A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         * @description A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed. The answer is what this node knows. The caller needs the right `cluster:change`.
          */
         get: operations["list-slow-calls"];
         put?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * A hash of all rows of this node, and of the rows of each kind
-         * @description Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         * @description Nodes that have applied the same log have equal hashes. The call reads all data of the node, which takes about a second a gigabyte: use it for diagnosis. The answer is what this node knows. The caller needs the right `cluster:change`.
          */
         get: operations["get-state-sum"];
         put?: never;
@@ -756,7 +756,7 @@ export interface paths {
         put?: never;
         /**
          * Transfer leadership to a node, or to any node
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         post: operations["transfer-node"];
         delete?: never;
@@ -794,7 +794,7 @@ export interface paths {
         };
         /**
          * List conversations in id order: all, or those of one agent, of one owner, or interrupted ones
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-conversations"];
         put?: never;
@@ -814,18 +814,18 @@ export interface paths {
         };
         /**
          * Read a conversation with its state and pending messages; forbidden if it has another agent or owner
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-conversation"];
         /**
          * Save the state from which a conversation continues: a stale revision is refused with revision_mismatch
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `write`.
          */
         put: operations["save-conversation"];
         post?: never;
         /**
          * Delete a conversation with its messages
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         delete: operations["delete-conversation"];
         options?: never;
@@ -844,7 +844,7 @@ export interface paths {
         put?: never;
         /**
          * Set whether a conversation is interrupted: it waits for a person
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         post: operations["set-interrupted"];
         delete?: never;
@@ -862,13 +862,13 @@ export interface paths {
         };
         /**
          * Read the messages that people see, in order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["list-messages"];
         put?: never;
         /**
          * Add messages that people see
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         post: operations["save-messages"];
         delete?: never;
@@ -892,7 +892,7 @@ export interface paths {
         head?: never;
         /**
          * Change a message in place: a tool call's status or result
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         patch: operations["update-message"];
         trace?: never;
@@ -908,7 +908,7 @@ export interface paths {
         put?: never;
         /**
          * Keep a message for a busy agent, until a save consumes it
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         post: operations["pend-message"];
         delete?: never;
@@ -927,7 +927,7 @@ export interface paths {
         get?: never;
         /**
          * Set when a conversation expires
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         put: operations["set-conversation-ttl"];
         post?: never;
@@ -946,12 +946,12 @@ export interface paths {
         };
         /**
          * Read the policy of scopes that have none of their own
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-default-policy"];
         /**
          * Set the policy of scopes that have none of their own
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: scopes:policy.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `scopes:policy`.
          */
         put: operations["put-default-policy"];
         post?: never;
@@ -970,7 +970,7 @@ export interface paths {
         };
         /**
          * List the receipts of deletions by prefix, the oldest first
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-deletions"];
         put?: never;
@@ -990,7 +990,7 @@ export interface paths {
         };
         /**
          * Read the receipt of a deletion by prefix
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-deletion"];
         put?: never;
@@ -1010,7 +1010,7 @@ export interface paths {
         };
         /**
          * List files in order of paths
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-files"];
         put?: never;
@@ -1030,18 +1030,18 @@ export interface paths {
         };
         /**
          * Read a file as it was written
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The answer has the `Content-Type` that was written, and application/octet-stream if there was none. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The answer has the `Content-Type` that was written, and application/octet-stream if there was none. The caller needs the right `read`.
          */
         get: operations["read-file"];
         /**
          * Write a file: the body, byte for byte, with its type; the path is percent-encoded
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The body is kept byte for byte, with its `Content-Type`, which may be any. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The body is kept byte for byte, with its `Content-Type`, which may be any. The caller needs the right `write`.
          */
         put: operations["write-file"];
         post?: never;
         /**
          * Delete a file
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         delete: operations["delete-file"];
         options?: never;
@@ -1058,7 +1058,7 @@ export interface paths {
         };
         /**
          * Read the metadata of a file
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["file-metadata"];
         put?: never;
@@ -1068,7 +1068,7 @@ export interface paths {
         head?: never;
         /**
          * Change a file's content type or metadata, but not its bytes
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         patch: operations["describe-file"];
         trace?: never;
@@ -1084,7 +1084,7 @@ export interface paths {
         put?: never;
         /**
          * Move a file atomically
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         post: operations["move-file"];
         delete?: never;
@@ -1102,7 +1102,7 @@ export interface paths {
         };
         /**
          * List managers in the order of their names
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-managers"];
         put?: never;
@@ -1122,18 +1122,18 @@ export interface paths {
         };
         /**
          * Read a manager
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-manager"];
         /**
          * Set how the instances of one kind are kept
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `run`.
          */
         put: operations["put-manager"];
         post?: never;
         /**
          * Delete a manager; the stored data of its instances stays
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `run`.
          */
         delete: operations["delete-manager"];
         options?: never;
@@ -1150,18 +1150,18 @@ export interface paths {
         };
         /**
          * Look an instance up, without waking it
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `read`.
          */
         get: operations["get-instance"];
         put?: never;
         /**
          * Get or start an instance; it is awake afterwards
-         * @description It answers 201 and `Location` if it creates something, else 200. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description It answers 201 and `Location` if it creates something, else 200. Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         post: operations["start-instance"];
         /**
          * Hibernate an instance and end it; answers once that is durable
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         delete: operations["stop-instance"];
         options?: never;
@@ -1180,7 +1180,7 @@ export interface paths {
         put?: never;
         /**
          * Keep an instance awake while attached; starts it
-         * @description A retry with the same `Idempotency-Key` renews the same attachment. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description A retry with the same `Idempotency-Key` renews the same attachment. Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         post: operations["attach-instance"];
         delete?: never;
@@ -1204,7 +1204,7 @@ export interface paths {
         head?: never;
         /**
          * Set or cancel single recurring jobs of an instance; wakes the instance
-         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         patch: operations["patch-instance-cron"];
         trace?: never;
@@ -1220,7 +1220,7 @@ export interface paths {
         put?: never;
         /**
          * End an attachment
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         post: operations["detach-instance"];
         delete?: never;
@@ -1240,7 +1240,7 @@ export interface paths {
         put?: never;
         /**
          * Store an instance now and hibernate it
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         post: operations["hibernate-instance"];
         delete?: never;
@@ -1260,7 +1260,7 @@ export interface paths {
         put?: never;
         /**
          * Send a signal to an instance's handler; wakes the instance
-         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         post: operations["signal-instance"];
         delete?: never;
@@ -1278,7 +1278,7 @@ export interface paths {
         };
         /**
          * List an instance's timers, in id order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-timers"];
         put?: never;
@@ -1298,18 +1298,18 @@ export interface paths {
         };
         /**
          * Read a timer
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-timer"];
         /**
          * Set a timer of an instance; replaces the one with that id
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         put: operations["put-timer"];
         post?: never;
         /**
          * Cancel a timer
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         delete: operations["delete-timer"];
         options?: never;
@@ -1328,7 +1328,7 @@ export interface paths {
         put?: never;
         /**
          * Restart the idle timer, and renew the attachment if one is named
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `run`.
          */
         post: operations["touch-instance"];
         delete?: never;
@@ -1346,7 +1346,7 @@ export interface paths {
         };
         /**
          * Server-sent events: changes of an instance from now on
-         * @description Any node takes the call, and the node that owns the instance serves it. While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. The caller needs the right `read`.
          */
         get: operations["watch-instance"];
         put?: never;
@@ -1366,7 +1366,7 @@ export interface paths {
         };
         /**
          * Count a manager's instances over all nodes
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `read`.
          */
         get: operations["manager-stats"];
         put?: never;
@@ -1386,7 +1386,7 @@ export interface paths {
         };
         /**
          * List the timers of all of a manager's instances, in key order; prefix filters keys
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-all-timers"];
         put?: never;
@@ -1406,7 +1406,7 @@ export interface paths {
         };
         /**
          * Server-sent events: changes of a manager's instances, on all nodes, from now on
-         * @description Any node takes the call, and the node that owns the instance serves it. While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. The caller needs the right `read`.
          */
         get: operations["watch-instances"];
         put?: never;
@@ -1426,7 +1426,7 @@ export interface paths {
         };
         /**
          * List the memories of an agent in the order of their ids, or of all agents, oldest write first
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-memory"];
         put?: never;
@@ -1448,7 +1448,7 @@ export interface paths {
         put?: never;
         /**
          * Write a memory whose id is derived from its content: equal memories have equal ids
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `write`.
          */
         post: operations["write-memory"];
         delete?: never;
@@ -1466,18 +1466,18 @@ export interface paths {
         };
         /**
          * Read a memory, with its embedding
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-memory"];
         /**
          * Write or overwrite a memory: it becomes the last written one
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `write`.
          */
         put: operations["put-memory"];
         post?: never;
         /**
          * Delete a memory
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         delete: operations["delete-memory"];
         options?: never;
@@ -1496,7 +1496,7 @@ export interface paths {
         put?: never;
         /**
          * Search an agent's memories: the last written, by a filter, by text, by a vector, or by both
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         post: operations["recall"];
         delete?: never;
@@ -1514,7 +1514,7 @@ export interface paths {
         };
         /**
          * Each node's share of the partitions, and the moves under way, as this node sees it
-         * @description The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         * @description The answer is what this node knows. The caller needs the right `cluster:read`.
          */
         get: operations["get-placement"];
         put?: never;
@@ -1534,7 +1534,7 @@ export interface paths {
         };
         /**
          * The owner of a key's instance, and the reason, as this node sees it
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: cluster:read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `cluster:read`.
          */
         get: operations["explain-placement"];
         put?: never;
@@ -1554,7 +1554,7 @@ export interface paths {
         };
         /**
          * The owner of each partition, and the newest changes, as this node sees them
-         * @description The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         * @description The answer is what this node knows. The caller needs the right `cluster:read`.
          */
         get: operations["map-placement"];
         put?: never;
@@ -1575,13 +1575,13 @@ export interface paths {
         get?: never;
         /**
          * Move a partition to a member, and keep it there until the pin is removed, or the member is drained or leaves
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         put: operations["pin-partition"];
         post?: never;
         /**
          * Remove the pin of a partition, which is placed as others are from then on
-         * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
+         * @description Any node takes the call, and the leader decides. The caller needs the right `cluster:change`.
          */
         delete: operations["unpin-partition"];
         options?: never;
@@ -1598,13 +1598,13 @@ export interface paths {
         };
         /**
          * Read a pod as it is stored, without waking it
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `read`.
          */
         get: operations["look-at-pod"];
         put?: never;
         /**
          * Get or create a pod, and start its eager nodes
-         * @description It answers 201 and `Location` if it creates something, else 200. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run, read.
+         * @description It answers 201 and `Location` if it creates something, else 200. Any node takes the call, and the node that owns the instance serves it. The caller needs all of these rights: run, read.
          */
         post: operations["get-or-make-pod"];
         delete?: never;
@@ -1624,7 +1624,7 @@ export interface paths {
         put?: never;
         /**
          * Fork a pod from what is stored, at one index
-         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run, read.
+         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs all of these rights: run, read.
          */
         post: operations["fork-pod"];
         delete?: never;
@@ -1644,7 +1644,7 @@ export interface paths {
         put?: never;
         /**
          * Stop all nodes and the pod; returns what is stored, at one index
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run, read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs all of these rights: run, read.
          */
         post: operations["hibernate-pod"];
         delete?: never;
@@ -1664,7 +1664,7 @@ export interface paths {
         put?: never;
         /**
          * Change the topology: it is stored first, then nodes stop and start
-         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run, read.
+         * @description A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. Any node takes the call, and the node that owns the instance serves it. The caller needs all of these rights: run, read.
          */
         post: operations["mutate-pod"];
         delete?: never;
@@ -1682,7 +1682,7 @@ export interface paths {
         };
         /**
          * Read the status of a pod's nodes, without waking any
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `read`.
          */
         get: operations["list-pod-nodes"];
         put?: never;
@@ -1702,7 +1702,7 @@ export interface paths {
         };
         /**
          * Read the status of one node of a pod
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs the right `read`.
          */
         get: operations["get-pod-node"];
         put?: never;
@@ -1724,7 +1724,7 @@ export interface paths {
         put?: never;
         /**
          * Start a node, after the nodes that it needs
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run, read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs all of these rights: run, read.
          */
         post: operations["ensure-pod-node"];
         delete?: never;
@@ -1744,7 +1744,7 @@ export interface paths {
         put?: never;
         /**
          * Start nodes, and adopt those that are awake
-         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: run, read.
+         * @description Any node takes the call, and the node that owns the instance serves it. The caller needs all of these rights: run, read.
          */
         post: operations["reconcile-pod"];
         delete?: never;
@@ -1782,7 +1782,7 @@ export interface paths {
         };
         /**
          * List reviews by deadline, those without one last; the reviews of a session in order of creation
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-reviews"];
         put?: never;
@@ -1802,7 +1802,7 @@ export interface paths {
         };
         /**
          * Read a review
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-review"];
         put?: never;
@@ -1824,7 +1824,7 @@ export interface paths {
         put?: never;
         /**
          * Decide a review; the decision is final
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: decide.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `decide`.
          */
         post: operations["decide-review"];
         delete?: never;
@@ -1862,18 +1862,18 @@ export interface paths {
         };
         /**
          * Read a scope
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-scope"];
         /**
          * Set a scope's policy; creates the scope if it does not exist
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: scopes:policy.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `scopes:policy`.
          */
         put: operations["put-scope"];
         post?: never;
         /**
          * Delete a scope with all its data
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: admin.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `admin`.
          */
         delete: operations["delete-scope"];
         options?: never;
@@ -1890,13 +1890,13 @@ export interface paths {
         };
         /**
          * List sessions in id order: all, or by one of status, owner, agent_id and recoverable
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-sessions"];
         put?: never;
         /**
          * Create a session with a generated id
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["create-session"];
         delete?: never;
@@ -1914,18 +1914,18 @@ export interface paths {
         };
         /**
          * Read a session with its requests and snapshots
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-session"];
         /**
          * Create a session, or with a revision overwrite one that has no lease
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `run`.
          */
         put: operations["put-session"];
         post?: never;
         /**
          * Delete a session with its lease and its reviews
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `run`.
          */
         delete: operations["delete-session"];
         options?: never;
@@ -1944,7 +1944,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a session: its turn is fenced, its queue emptied, its reviews withdrawn
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `run`.
          */
         post: operations["cancel-session"];
         delete?: never;
@@ -1964,7 +1964,7 @@ export interface paths {
         put?: never;
         /**
          * Store a snapshot of the running turn, and renew its lease
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["checkpoint-session"];
         delete?: never;
@@ -1984,7 +1984,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a turn under a new lease
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["claim-session"];
         delete?: never;
@@ -2004,7 +2004,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a turn that is hibernated or waiting, under a new lease
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["claim_resume-session"];
         delete?: never;
@@ -2024,7 +2024,7 @@ export interface paths {
         put?: never;
         /**
          * End the running turn and its lease
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["commit-session"];
         delete?: never;
@@ -2044,7 +2044,7 @@ export interface paths {
         put?: never;
         /**
          * Fork a session that is not running
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `run`.
          */
         post: operations["fork-session"];
         delete?: never;
@@ -2064,7 +2064,7 @@ export interface paths {
         put?: never;
         /**
          * Take over a turn whose lease has expired, under a new one
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["recover-session"];
         delete?: never;
@@ -2084,7 +2084,7 @@ export interface paths {
         put?: never;
         /**
          * Renew a lease for its full ttl
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `run`.
          */
         post: operations["renew-session"];
         delete?: never;
@@ -2102,7 +2102,7 @@ export interface paths {
         };
         /**
          * Read the history of a session as one timeline; nothing is executed
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["replay-session"];
         put?: never;
@@ -2123,7 +2123,7 @@ export interface paths {
         get?: never;
         /**
          * Set when a session expires
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write, run.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs all of these rights: write, run.
          */
         put: operations["set-session-ttl"];
         post?: never;
@@ -2142,18 +2142,18 @@ export interface paths {
         };
         /**
          * List threads in id order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-threads"];
         put?: never;
         /**
          * Create a thread with a generated id
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         post: operations["create-thread"];
         /**
          * Delete all threads whose key begins with a prefix, as of one index
-         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         delete: operations["delete-threads"];
         options?: never;
@@ -2170,14 +2170,14 @@ export interface paths {
         };
         /**
          * Read a thread's meta
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-thread"];
         put?: never;
         post?: never;
         /**
          * Delete a thread
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         delete: operations["delete-thread"];
         options?: never;
@@ -2196,7 +2196,7 @@ export interface paths {
         put?: never;
         /**
          * Append one entry whose bytes are the body, with its type
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `expected_rev`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The body is kept byte for byte, with its `Content-Type`, which may be any. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `expected_rev`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The body is kept byte for byte, with its `Content-Type`, which may be any. The caller needs the right `write`.
          */
         post: operations["append-bytes"];
         delete?: never;
@@ -2216,7 +2216,7 @@ export interface paths {
         put?: never;
         /**
          * Remove the entries below a seq; rev and head stay
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         post: operations["compact-thread"];
         delete?: never;
@@ -2234,13 +2234,13 @@ export interface paths {
         };
         /**
          * Read entries in seq order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["load-entries"];
         put?: never;
         /**
          * Append entries; creates the thread if it does not exist
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `expected_rev`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `expected_rev`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The caller needs the right `write`.
          */
         post: operations["append-entries"];
         delete?: never;
@@ -2258,7 +2258,7 @@ export interface paths {
         };
         /**
          * Read one entry by its id
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["get-entry"];
         put?: never;
@@ -2278,7 +2278,7 @@ export interface paths {
         };
         /**
          * Read the bytes of an entry as they were written
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The answer has the `Content-Type` that was written, and application/octet-stream if there was none. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The answer has the `Content-Type` that was written, and application/octet-stream if there was none. The caller needs the right `read`.
          */
         get: operations["get-entry-bytes"];
         put?: never;
@@ -2300,7 +2300,7 @@ export interface paths {
         put?: never;
         /**
          * Fork a thread; the fork shares its entries
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write, read.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs all of these rights: write, read.
          */
         post: operations["fork-thread"];
         delete?: never;
@@ -2319,7 +2319,7 @@ export interface paths {
         get?: never;
         /**
          * Set when a thread expires
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         put: operations["set-thread-ttl"];
         post?: never;
@@ -2338,7 +2338,7 @@ export interface paths {
         };
         /**
          * Recompute the chain against the stored head
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `read`.
          */
         get: operations["verify-thread"];
         put?: never;
@@ -2358,7 +2358,7 @@ export interface paths {
         };
         /**
          * Server-sent events: a thread's entries as they come
-         * @description While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. To resume, send the id of the last event as `Last-Event-ID`. The caller needs one of these rights: read.
+         * @description While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it. To resume, send the id of the last event as `Last-Event-ID`. The caller needs the right `read`.
          */
         get: operations["watch-thread"];
         put?: never;
@@ -2378,13 +2378,13 @@ export interface paths {
         };
         /**
          * List tokens, without their secrets
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: tokens:change.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `tokens:change`.
          */
         get: operations["list-tokens"];
         put?: never;
         /**
          * Create a token; its secret is shown once
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: tokens:change.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `tokens:change`.
          */
         post: operations["create-token"];
         delete?: never;
@@ -2402,14 +2402,14 @@ export interface paths {
         };
         /**
          * Read a token, without its secret
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: tokens:change.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs the right `tokens:change`.
          */
         get: operations["get-token"];
         put?: never;
         post?: never;
         /**
          * Revoke a token, as of the index of the answer
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: tokens:change.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `tokens:change`.
          */
         delete: operations["revoke-token"];
         options?: never;
@@ -2426,14 +2426,14 @@ export interface paths {
         };
         /**
          * List values in key order
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs the right `read`.
          */
         get: operations["list-values"];
         put?: never;
         post?: never;
         /**
          * Delete all values whose key begins with a prefix, as of one index
-         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs the right `write`.
          */
         delete: operations["delete-values"];
         options?: never;
@@ -2450,18 +2450,18 @@ export interface paths {
         };
         /**
          * Read a value as it was written
-         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The answer has the `Content-Type` that was written, and application/octet-stream if there was none. The caller needs one of these rights: read.
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The answer has the `Content-Type` that was written, and application/octet-stream if there was none. The caller needs the right `read`.
          */
         get: operations["get-value"];
         /**
          * Write a value: the body, byte for byte, with its type
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The body is kept byte for byte, with its `Content-Type`, which may be any. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. It answers 201 and `Location` if it creates something, else 200. The body is kept byte for byte, with its `Content-Type`, which may be any. The caller needs the right `write`.
          */
         put: operations["put-value"];
         post?: never;
         /**
          * Delete a value
-         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs one of these rights: write.
+         * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. `If-Match` (or `if_revision`) names the revision at which it applies. The caller needs the right `write`.
          */
         delete: operations["delete-value"];
         options?: never;

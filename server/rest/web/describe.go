@@ -36,8 +36,11 @@ func (rt *Route) description() string {
 	add(rt.Media == AnyMedia, "The answer has the `Content-Type` that was written, and application/octet-stream if there was none.")
 	add(rt.Events != nil, "While nothing happens, the stream has a comment every 15 s. An event of kind `problem` ends it.")
 	add(slices.Contains(rt.headers(), HeaderLastEvent), "To resume, send the id of the last event as `Last-Event-ID`.")
-	if verbs := access.OfRoute(rt.ID).Verbs(); len(verbs) > 0 {
-		all = append(all, "The caller needs one of these rights: "+joined(verbs)+".")
+	switch verbs := access.OfRoute(rt.ID).Verbs(); {
+	case len(verbs) == 1:
+		all = append(all, "The caller needs the right `"+string(verbs[0])+"`.")
+	case len(verbs) > 1:
+		all = append(all, "The caller needs all of these rights: "+joined(verbs)+".")
 	}
 	if access.OfRoute(rt.ID).Open() {
 		all = append(all, "It needs no credentials.")
