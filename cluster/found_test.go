@@ -63,6 +63,33 @@ func TestBootstrapIsIgnoredOnceStateExists(t *testing.T) {
 	})
 }
 
+// The only voter has no one to wait for: it leads as soon as it has founded its cluster, and as soon as it is started
+// again, whatever Raft's timeouts are.
+func TestTheOnlyVoterLeadsAtOnceSim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const atOnce = 100 * time.Millisecond
+		l := newLab(t)
+		l.onDisk = true
+		slow := func(o *cluster.Options) {
+			founding()(o)
+			o.Timing.Heartbeat, o.Timing.Election, o.Timing.Lease = 5*time.Second, 5*time.Second, 3*time.Second
+		}
+		n := l.start("n1", slow)
+		l.until("it founds a cluster", func() bool { return n.group.ClusterID() != "" })
+		for range 3 {
+			began := time.Now()
+			l.leader()
+			if took := time.Since(began); took > atOnce {
+				t.Errorf("it led after %v", took)
+			}
+			n.crash()
+			if err := n.start(slow); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // A crash between raft's term and its first entry: raft alone would neither
 // found again nor ever elect anybody.
 func TestAFoundingThatWasCutShortIsFinished(t *testing.T) {

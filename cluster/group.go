@@ -187,7 +187,7 @@ func (g *Group) openParts() {
 		Roster: g.roster, Stream: g.stream, Stores: g.stores, Contacts: g.contacts, Logger: g.logger,
 		Member: g.o.Self, Empty: g.empty, Bootstrap: g.o.Bootstrap, Expect: g.o.Expect, Alone: g.o.Alone,
 		Join: g.o.Join, Learned: g.o.Learned, Lookup: g.o.Lookup,
-		IsLeader: g.IsLeader, LeaderChanged: g.LeaderChanged, HandleJoin: g.leader.HandleJoin,
+		Founded: g.failover.StandAlone, IsLeader: g.IsLeader, LeaderChanged: g.LeaderChanged, HandleJoin: g.leader.HandleJoin,
 		HeartbeatTimeout: g.o.Timing.Heartbeat, ElectionTimeout: g.o.Timing.Election, SetTimeouts: g.settings.setTimeouts,
 	}).Init()
 }

@@ -90,7 +90,7 @@ func (n *Node) openInstances() error {
 		return fault("instances", err, codeConfig)
 	}
 	k.router = router.NewInstances(c.Node.ID, k.host, n.machine, n.pool)
-	k.router.Moved = config.TimingOf(c.Cluster.Timing).Deposed
+	k.router.Moved, k.router.Stopping = config.TimingOf(c.Cluster.Timing).Deposed, n.stopping
 	k.waker = timer.New(timer.Options{
 		Source: n.machine, Leader: n.group, Service: n.service, Instances: k.router, Logger: n.logger.Named("timers"),
 	})

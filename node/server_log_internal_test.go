@@ -3,8 +3,10 @@ package node
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +55,9 @@ func TestAFloodOfFailedHandshakesIsLoggedInPart(t *testing.T) {
 	if err := server.Shutdown(t.Context()); err != nil { // returns once each connection was logged
 		t.Fatal(err)
 	}
-	<-served
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Fatal(err)
+	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) > repeatsMax {
 		t.Errorf("%d lines", len(lines))

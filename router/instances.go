@@ -48,6 +48,9 @@ type Instances struct {
 	// first use.
 	Moved time.Duration
 
+	// Stopping is closed when this node stops, or nil. Calls then wait for a new owner only if there is another member.
+	Stopping <-chan struct{}
+
 	node  string
 	local agent.Instances // the instances of this node; nil if it keeps none
 	table Table
@@ -138,6 +141,17 @@ func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
 func moving(err error) bool {
 	code := agent.CodeOf(err)
 	return code == agent.CodeUnavailable || code == agent.CodeNotOwner
+}
+
+// noOwnerLeft returns a channel that is closed once no node can own the partitions: this one stops, and there is no other
+// member. It returns nil if there is one.
+func (r *Instances) noOwnerLeft() <-chan struct{} {
+	for _, m := range r.table.Members() {
+		if m.ID != r.node {
+			return nil
+		}
+	}
+	return r.Stopping
 }
 
 func retryAfter(err error) time.Duration {

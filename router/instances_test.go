@@ -19,6 +19,7 @@ var errScripted = errors.New("not scripted")
 
 // table has one owner for all partitions.
 type table struct {
+	alone   bool // "a" is the only member
 	mu      sync.Mutex
 	owner   string
 	changed chan struct{}
@@ -39,6 +40,9 @@ func (t *table) PartitionsChanged() <-chan struct{} {
 }
 
 func (t *table) Members() []layout.Member {
+	if t.alone {
+		return []layout.Member{{ID: "a", RaftAddr: "a:1"}}
+	}
 	return []layout.Member{{ID: "b", RaftAddr: "b:1"}, {ID: "a", RaftAddr: "a:1"}}
 }
 
@@ -164,6 +168,41 @@ func TestAWaitForAnOwnerEndsWithTheCallersTime(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
+}
+
+// A node that stops gives up its partitions. Calls wait for the next owner, unless no other member can be that.
+func TestACallWaitsForNoOwnerThatCannotBe(t *testing.T) {
+	const whole = 8 * time.Second
+	for name, c := range map[string]struct {
+		alone, stops bool
+		waits        bool
+	}{
+		"the only member stops": {true, true, false},
+		"the only member runs":  {true, false, true},
+		"one of several stops":  {false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stopping := make(chan struct{})
+				at := newTable("")
+				at.alone = c.alone
+				r := router.NewInstances("a", &host{}, at, hosts{})
+				r.Stopping = stopping
+				began := time.Now()
+				if c.stops {
+					go func() {
+						time.Sleep(time.Second)
+						close(stopping)
+					}()
+				}
+				_, err := r.Signal(t.Context(), ref, agent.Signal{Type: "x"})
+				took := time.Since(began)
+				if agent.CodeOf(err) != agent.CodeUnavailable || c.waits != (took > whole/2) || !c.waits && took != time.Second {
+					t.Errorf("%v after %v", err, took)
+				}
+			})
+		})
+	}
 }
 
 func TestAnAttachmentIsOneHoweverOftenItIsTried(t *testing.T) {

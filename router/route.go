@@ -80,6 +80,8 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 		case <-changed:
 			failed = 0
 		case <-time.After(wait):
+		case <-r.noOwnerLeft():
+			return none, after(open, settled(err))
 		case <-ctx.Done():
 			return none, after(open, settled(err))
 		}

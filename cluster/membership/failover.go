@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 
 	"dormouse/cluster/transport"
 	"dormouse/internal/pause"
@@ -79,8 +80,20 @@ func (f *Failover) LeaderEnded() bool {
 	return lost != nil && lost.term == f.Raft.CurrentTerm() && (!lost.silent || lost.heard.Equal(f.Raft.LastContact()))
 }
 
-// Run watches the leader's process until ctx ends.
+// StandAlone makes this node stand for election if it is the only voter. No other node can lead then, so that the node
+// need not wait for Raft's timeout.
+func (f *Failover) StandAlone() {
+	if !f.isVoter(f.Self.Node) || len(f.OtherVoters(f.Self.Node)) > 0 || f.Raft.State() != raft.Follower {
+		return
+	}
+	if err := f.Guard.Stand(f.Self.Node); err != nil {
+		f.Logger.Debug("this node, the only voter, did not stand for election at once", "error", err)
+	}
+}
+
+// Run watches the leader's process until ctx ends. The only voter stands for election first.
 func (f *Failover) Run(ctx context.Context) error {
+	f.StandAlone()
 	silence := time.NewTimer(f.untilSilent())
 	defer silence.Stop()
 	for {

@@ -128,6 +128,7 @@ func (j *Joiner) found(ctx context.Context) error {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
 	j.Logger.Info("founded a cluster", "cluster", cluster)
+	j.Founded()
 	return nil
 }
 

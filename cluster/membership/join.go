@@ -45,6 +45,7 @@ type Joiner struct {
 	Learned   func() []string
 	Lookup    func(ctx context.Context, host string) ([]string, error)
 
+	Founded       func() // called once this node has founded a cluster
 	IsLeader      func() bool
 	LeaderChanged func() <-chan struct{}
 	HandleJoin    func(ctx context.Context, r JoinRequest) JoinResponse // of this node, if it leads
