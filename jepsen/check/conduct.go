@@ -105,7 +105,7 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			}
 			counts[CountRollingCalls]++
 			loaded := op.Code == "overloaded" && !strings.Contains(op.Detail, ownQueue)
-			open := op.Code != "" && op.Outcome == history.Unknown && op.Via != viaRedis && !isLateRepeat(op)
+			open := op.Code != "" && op.Outcome == history.Unknown && op.Via != viaRedis && !isLateRepeat(op) && !isOverQuota(op)
 			if op.Code == "unavailable" || loaded || open {
 				counts[CountRollingRefused]++
 				broken.add("refused in a rolling restart", op.Key, fmt.Sprintf("%s on %s did not get through: %s", op.Call, op.Key, op.Detail), op)
@@ -120,6 +120,12 @@ const CallMax = 5 * time.Second
 // isLateRepeat reports whether a call was a request that its caller had settled before: workload dedupe sends
 // such requests again, and the store cannot tell whether they were applied.
 func isLateRepeat(op history.Op) bool { return op.Workload == "dedupe" && op.Code == "request_expired" }
+
+// isOverQuota reports whether a quota refused the last attempt of a call. An earlier attempt whose outcome is unknown may
+// still be applied once there is room, so that the call stays unknown.
+func isOverQuota(op history.Op) bool {
+	return op.Outcome == history.Unknown && strings.Contains(op.Detail, "quota_exceeded: ")
+}
 
 // viaRedis is the protocol of Redis. It has no request ids: a write whose connection ends before the reply cannot be
 // sent again, so it stays unknown.

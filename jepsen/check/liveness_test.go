@@ -129,6 +129,13 @@ func TestWhatAFaultExplainsIsNoFinding(t *testing.T) {
 			open := &s.h.Ops[len(s.h.Ops)-1]
 			open.Via, open.Outcome, open.Return = "redis", history.Unknown, history.Never
 		},
+		"a quota refuses what an attempt without an answer may still do, in a rolling restart": func(s *story) {
+			s.fault(2, 15, 18, "transfer", check.VariantRolling)
+			s.call(16, "", "unknown")
+			full := &s.h.Ops[len(s.h.Ops)-1]
+			full.Outcome, full.Return = history.Unknown, history.Never
+			full.Detail = `unknown: quota_exceeded: scope "s" has 8 threads, and this commit would make it 11`
+		},
 		"a request that was sent again after it was settled, in a rolling restart": func(s *story) {
 			s.fault(2, 15, 18, "transfer", check.VariantRolling)
 			s.call(16, "", "request_expired")
