@@ -38,7 +38,7 @@ type Manifest struct {
 	SHA256       string `json:"sha256"`      // of the object
 	Encrypted    bool   `json:"encrypted"`
 	StartedAt    int64  `json:"started_at"`  // by the node's clock; Unix milliseconds
-	VerifiedAt   int64  `json:"verified_at"` // when the node had restored it again, and compared the state
+	VerifiedAt   int64  `json:"verified_at"` // when the node had restored it again, and compared the state; 0 if it had no room for that
 	Key          string `json:"-"`           // the public key that signed it
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"math"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -135,6 +136,15 @@ func unapplied(logs raft.LogStore, committed, last, applied uint64) (entries uin
 
 // excess returns a-b, or 0 if b is larger.
 func excess(a, b uint64) uint64 { return a - min(a, b) }
+
+// DiskRoom returns how many bytes this node can write to the disk of its data directory beside the log and the
+// state, so that it stays writable; math.MaxInt64 if its log is on no disk.
+func DiskRoom(g *Group) (int64, error) {
+	if disk := g.stores.Disk; disk != nil {
+		return disk.Room()
+	}
+	return math.MaxInt64, nil
+}
 
 // LocalStatus returns what this node knows of itself.
 func (g *Group) LocalStatus() membership.PeerStatus {

@@ -5,9 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"dormouse/agent"
@@ -19,7 +16,6 @@ import (
 	"dormouse/config"
 	"dormouse/fsm"
 	"dormouse/internal/version"
-	"dormouse/storage"
 )
 
 // openBackups makes the part that takes backups, if the configuration asks for them.
@@ -96,61 +92,6 @@ func (s backupSource) Entries(after uint64, use func(e backup.Entry, time int64)
 
 // ChainAt implements schedule.Source.
 func (s backupSource) ChainAt(index uint64) (uint32, bool) { return fsm.ChainAt(s.node.machine, index) }
-
-// Rehearse implements schedule.Source.
-func (s backupSource) Rehearse(ctx context.Context, stream io.Reader, bytes int64) (hash string, err error) {
-	within := ""
-	if !s.node.o.Config.Node.Ephemeral {
-		within = s.node.o.Config.Node.DataDir
-	}
-	err = withReplica(within, stream, bytes, func(r *fsm.Replica) error {
-		hash, err = stateHash(ctx, r)
-		return err
-	})
-	return hash, err
-}
-
-// rehearsalMemoryMax is the size of the largest state that is restored in memory, to verify a
-// backup. A larger one is restored in a temporary directory.
-const rehearsalMemoryMax = 64 << 20
-
-// withReplica restores a snapshot stream of about that size, calls use, and removes the state. A
-// state that is too large for memory goes to a directory within the given one; "" means memory in
-// any case.
-func withReplica(within string, stream io.Reader, bytes int64, use func(r *fsm.Replica) error) (err error) {
-	fs, dir := storage.MemFS(), "state"
-	if bytes > rehearsalMemoryMax && within != "" {
-		if dir, err = os.MkdirTemp(within, rehearsalPrefix); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		fs, dir = storage.Disk, filepath.Join(dir, "state")
-	}
-	r, err := fsm.OpenReplica(fs, dir, stream)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return use(r)
-}
-
-// rehearsalPrefix begins the names of temporary directories, which a start of the node removes.
-const rehearsalPrefix = "rehearsal-"
-
-// removeRehearsals removes what verifications of an earlier process have left.
-func removeRehearsals(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, rehearsalPrefix+"*"))
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	return err
-}
-
-func stateHash(ctx context.Context, r *fsm.Replica) (string, error) {
-	view := r.View()
-	defer view.Close()
-	return view.StateHash(ctx)
-}
 
 // errNoBackups refuses calls about backups on a node without a destination.
 func errNoBackups() error {

@@ -161,6 +161,7 @@ type cluster struct {
 	chains  []uint32       // guarded by mu
 	floor   uint64         // guarded by mu; entries up to it were compacted
 	leader  string         // guarded by mu
+	full    bool           // guarded by mu; the nodes' disks have no room to restore a state
 	changed chan struct{}  // guarded by mu
 }
 
@@ -182,6 +183,13 @@ func (c *cluster) write(n int) {
 		}
 		c.log, c.chains = append(c.log, e), append(c.chains, logchain.Next(chain, e.Index, e.Term, logchain.Sum(raw)))
 	}
+}
+
+// fill makes the disks of the nodes full, or gives them room again.
+func (c *cluster) fill(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
 }
 
 // compact removes the first entries of the log.
@@ -254,7 +262,13 @@ func (c *cluster) ChainAt(index uint64) (uint32, bool) {
 	return c.chains[index-1], true
 }
 
-func (*cluster) Rehearse(_ context.Context, stream io.Reader, _ int64) (string, error) {
+func (c *cluster) Rehearse(_ context.Context, stream io.Reader, _ int64) (string, error) {
+	c.mu.Lock()
+	full := c.full
+	c.mu.Unlock()
+	if full {
+		return "", fmt.Errorf("restore: %w", schedule.ErrNoRoom)
+	}
 	raw, err := io.ReadAll(stream)
 	return hashOf(string(raw)), err
 }

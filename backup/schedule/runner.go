@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +42,7 @@ type Source interface {
 	ChainAt(index uint64) (uint32, bool)
 
 	// Rehearse restores a snapshot stream of about that size apart from the node, and returns the
-	// hash of its state.
+	// hash of its state. The error wraps ErrNoRoom if the node's disk has no room for that.
 	Rehearse(ctx context.Context, stream io.Reader, bytes int64) (stateHash string, err error)
 }
 
@@ -169,8 +170,8 @@ func (r *Runner) takeDue(ctx context.Context) {
 		if !ok {
 			return
 		}
-		switch _, err := r.Take(ctx, nil); {
-		case err == nil:
+		switch stored, err := r.Take(ctx, nil); {
+		case err == nil, stored.Name != "": // without its verification too: the next one may find room
 			attempts.Reset()
 		case agent.CodeOf(err) == agent.CodeConflict: // one is under way, and may fail
 			if pause.For(ctx, retryFirst) && needed {
@@ -243,8 +244,11 @@ func (r *Runner) lastBegan(ctx context.Context) (time.Time, error) {
 			last = at
 		}
 	}
-	if n := len(all.Backups); n > 0 {
-		r.succeeded(all.Backups[n-1])
+	for _, m := range slices.Backward(all.Backups) {
+		if m.VerifiedAt > 0 {
+			r.succeeded(m)
+			break
+		}
 	}
 	return last, nil
 }
@@ -264,7 +268,7 @@ func (r *Runner) failed(what string, err error) {
 	})
 }
 
-// succeeded records a backup.
+// succeeded records a verified backup.
 func (r *Runner) succeeded(m backup.Manifest) {
 	r.update(func(s *layout.BackupStatus) {
 		if m.Name >= s.LastName { // the time may be of a node whose clock was wrong

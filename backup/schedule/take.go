@@ -16,7 +16,8 @@ import (
 // Take takes a backup now, verifies it, and then removes what the retention does not keep. It calls
 // progress, which may be nil, now and then; the backup does not wait for it. The error has code
 // conflict if a backup is under way or the cluster has no entry yet, unavailable if this node does not
-// lead or the backup has failed, and unknown if ctx has ended: the backup goes on then.
+// lead or the backup has failed, and unknown if ctx has ended: the backup goes on then. If there is no room to
+// verify the backup, Take returns it with the error.
 func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
 	c, term, err := r.begin()
 	if err != nil {
@@ -59,13 +60,16 @@ func (r *Runner) Take(ctx context.Context, progress func(layout.BackupProgress))
 // reportsMax is the number of reports of its progress that a backup keeps for a slow caller.
 const reportsMax = 8
 
+// ErrNoRoom means that a node has no room to restore a backup that it has written.
+var ErrNoRoom = errors.New("no room to verify the backup")
+
 // errEmpty is the error of a backup of a cluster that was just founded.
 var errEmpty = errors.New("the cluster has no entry yet: take a backup once it has")
 
 // run takes a backup while this node leads.
 func (r *Runner) run(term context.Context, c *backup.Catalog, report func(layout.BackupProgress)) (layout.BackupInfo, error) {
 	began := time.Now()
-	m, err := r.take(term, c, began, report)
+	m, unverified, err := r.take(term, c, began, report)
 	r.mu.Lock()
 	r.status.Phase, r.taking = "", false
 	r.mu.Unlock()
@@ -79,6 +83,10 @@ func (r *Runner) run(term context.Context, c *backup.Catalog, report func(layout
 		return layout.BackupInfo{}, agent.Errorf(agent.CodeUnavailable, "the backup has failed: %v", err)
 	}
 	r.metrics.taken(m, time.Since(began))
+	if unverified != nil { // older backups stay: this one cannot take their place
+		r.failed("verify backup "+m.Name, unverified)
+		return Describe(m), agent.Errorf(agent.CodeUnavailable, "backup %s is stored, and its state was not restored: %v", m.Name, unverified)
+	}
 	r.succeeded(m)
 	r.o.Logger.Info("took a backup", "name", m.Name, "index", m.Index, "bytes", m.Bytes)
 	if err := r.prune(term, c); err != nil {
@@ -102,15 +110,16 @@ func (r *Runner) begin() (*backup.Catalog, context.Context, error) {
 	return r.catalog, r.term, nil
 }
 
-// take writes the state, verifies it, and writes the manifest.
-func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, report func(layout.BackupProgress)) (m backup.Manifest, err error) {
+// take writes the state, verifies it, and writes the manifest. If there is no room for the verification, unverified
+// says so, and only the bytes of the backup were read back.
+func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, report func(layout.BackupProgress)) (m backup.Manifest, unverified, err error) {
 	to, witness, err := r.o.Recipients.WithWitness()
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	cut, err := r.o.Source.Cut()
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
 	open := true
 	defer func() {
@@ -121,11 +130,11 @@ func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, r
 	m = backup.Manifest{Node: r.o.Node, Version: r.o.Version, StartedAt: began.UnixMilli(), Encrypted: !to.None()}
 	cut.Describe(&m)
 	if m.Index == 0 {
-		return m, errEmpty
+		return m, nil, errEmpty
 	}
 	m.Name = backup.NewName(m.Index, began, uint16(rand.Uint32()))
 	if m.StateHash, err = cut.StateHash(ctx); err != nil {
-		return m, err
+		return m, nil, err
 	}
 	ctx, report, end := watched(ctx, report)
 	defer end()
@@ -137,17 +146,21 @@ func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, r
 		}
 	}()
 	if err := r.write(ctx, c, &m, to, cut, report); err != nil {
-		return m, err
+		return m, nil, err
 	}
 	open = false
 	if err := cut.Close(); err != nil { // its files need room on the disk, as what follows may
-		return m, err
+		return m, nil, err
 	}
-	if err := r.verify(ctx, c, m, witness, report); err != nil {
-		return m, fmt.Errorf("verify: %w", err)
+	switch err := r.verify(ctx, c, m, witness, report); {
+	case errors.Is(err, ErrNoRoom):
+		unverified = err
+	case err != nil:
+		return m, nil, fmt.Errorf("verify: %w", err)
+	default:
+		m.VerifiedAt = time.Now().UnixMilli()
 	}
-	m.VerifiedAt = time.Now().UnixMilli()
-	return m, c.PutManifest(ctx, r.o.Key, m)
+	return m, unverified, c.PutManifest(ctx, r.o.Key, m)
 }
 
 // errStalled means that a backup made no progress for stalledMax.
@@ -195,7 +208,8 @@ func (r *Runner) write(ctx context.Context, c *backup.Catalog, m *backup.Manifes
 	return err
 }
 
-// verify reads a backup back, restores it, and compares the state.
+// verify reads a backup back, restores it, and compares the state. The error wraps ErrNoRoom if it was read back
+// whole, and there is no room to restore it.
 func (r *Runner) verify(ctx context.Context, c *backup.Catalog, m backup.Manifest, witness backup.Identities, progress func(layout.BackupProgress)) error {
 	reading := *c
 	reading.Identities = witness
@@ -205,12 +219,16 @@ func (r *Runner) verify(ctx context.Context, c *backup.Catalog, m backup.Manifes
 	}
 	defer stream.Close() //nolint:errcheck // it was only read
 	report := r.reporter(layout.BackupVerifies, m.StateBytes, progress)
-	hash, err := r.o.Source.Rehearse(ctx, io.TeeReader(stream, counted{io.Discard, report}), m.StateBytes)
-	if err != nil {
+	told := io.TeeReader(stream, counted{io.Discard, report})
+	hash, failed := r.o.Source.Rehearse(ctx, told, m.StateBytes)
+	if failed != nil && !errors.Is(failed, ErrNoRoom) {
+		return failed
+	}
+	if _, err := io.Copy(io.Discard, told); err != nil { // the end compares the checksum
 		return err
 	}
-	if _, err := io.Copy(io.Discard, stream); err != nil { // the end compares the checksum
-		return err
+	if failed != nil {
+		return failed
 	}
 	if hash != m.StateHash {
 		return fmt.Errorf("the restored state has the hash %s, and the node's had %s", hash, m.StateHash)

@@ -179,6 +179,23 @@ func (d *DiskWatch) writable() error {
 	return agent.Errorf(agent.CodeReadOnly, "the disk of the leader is nearly full (%d bytes left), and no other node has room to lead: the cluster accepts no writes until there is room again", d.Left.Load())
 }
 
+// Room returns how many bytes can be written to the disk beside the log and the state: what is free beyond twice
+// the space that must stay free. A node that has become read-only needs as much to accept writes again.
+func (d *DiskWatch) Room() (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.reserve == 0 {
+		if err := d.measure(); err != nil {
+			return 0, err
+		}
+	}
+	free, err := d.probe(d.dir)
+	if !d.held {
+		free -= d.reserve
+	}
+	return free - 2*d.floor, err
+}
+
 // run checks the disk every second until ctx ends.
 func (d *DiskWatch) run(ctx context.Context) error {
 	tick := time.NewTicker(diskEvery)

@@ -135,3 +135,21 @@ func TestALargeReserveIsAskedForAndNotSetAside(t *testing.T) {
 		t.Errorf("floor %d, file of %d bytes, %v", d.floor, d.reserve, err)
 	}
 }
+
+// The room for other files leaves what a node needs to accept writes again.
+func TestTheRoomOfADiskKeepsTheNodeWritable(t *testing.T) {
+	for _, asked := range []int64{0, 64 << 20, 1 << 30} {
+		g := &gauge{room: 64 << 30}
+		g.disk = NewDiskWatch(t.TempDir(), g.probe, quiet)
+		g.disk.asked = asked
+		for range 2 { // before the first check, and after it
+			room, err := g.disk.Room()
+			if want := g.room - g.disk.reserve - 2*g.disk.floor; err != nil || g.disk.floor == 0 || room != want {
+				t.Errorf("with a reserve of %d there is room for %d, %v, want %d", g.disk.floor, room, err, want)
+			}
+			if err := g.disk.look(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
