@@ -19,11 +19,11 @@ type Replica struct {
 	failed error // why the machine has stopped; guarded by mu
 }
 
-// OpenReplica reads a backup into the empty directory dir. Close it after use.
-func OpenReplica(fs storage.FS, dir string, backup io.Reader) (*Replica, error) {
+// OpenReplica reads a backup into the empty directory dir. Close it after use. Of the caches 0 means the default.
+func OpenReplica(fs storage.FS, dir string, caches Caches, backup io.Reader) (*Replica, error) {
 	r := &Replica{}
 	var err error
-	if r.Machine, err = Open(Options{Dir: dir, FS: fs, Fatal: r.fail}); err != nil {
+	if r.Machine, err = Open(Options{Dir: dir, FS: fs, Caches: caches, Fatal: r.fail}); err != nil {
 		return nil, err
 	}
 	err = r.Restore(io.NopCloser(backup))

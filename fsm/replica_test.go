@@ -37,7 +37,7 @@ func TestAReplicaFollowsTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r, err := fsm.OpenReplica(storage.MemFS(), "r", &backup)
+	r, err := fsm.OpenReplica(storage.MemFS(), "r", fsm.Caches{}, &backup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestAReplicaNeedsAWholeBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, length := range []int{0, 5, 100, backup.Len() / 2, backup.Len() - 1} {
-		if r, err := fsm.OpenReplica(storage.MemFS(), "r", bytes.NewReader(backup.Bytes()[:length])); err == nil {
+		if r, err := fsm.OpenReplica(storage.MemFS(), "r", fsm.Caches{}, bytes.NewReader(backup.Bytes()[:length])); err == nil {
 			t.Errorf("%d of %d bytes are accepted", length, backup.Len())
 			_ = r.Close()
 		}

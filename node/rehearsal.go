@@ -31,6 +31,10 @@ func (s backupSource) Rehearse(ctx context.Context, stream io.Reader, bytes int6
 // backup. A larger one is restored in a temporary directory.
 const rehearsalMemoryMax = 64 << 20
 
+// rehearsalCaches are those of a state that is restored and read once. They come on top of the node's own, whose sum
+// storage.memory bounds.
+var rehearsalCaches = fsm.Caches{Engine: 8 << 20, MemTable: 1 << 20, ApplyRows: 64 << 10, ReadRows: 64 << 10, Indexes: 64 << 10}
+
 // rehearsal is how a node restores a state apart from its own.
 type rehearsal struct {
 	within string                // directory for states that are too large for memory; "" means memory in any case
@@ -50,7 +54,7 @@ func (h rehearsal) run(stream io.Reader, bytes int64, use func(r *fsm.Replica) e
 		defer os.RemoveAll(made) //nolint:errcheck // the next start removes it
 		fs, dir = storage.Disk, filepath.Join(made, "state")
 	}
-	r, err := fsm.OpenReplica(fs, dir, stream)
+	r, err := fsm.OpenReplica(fs, dir, rehearsalCaches, stream)
 	if err != nil {
 		return err
 	}

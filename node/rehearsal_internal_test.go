@@ -10,6 +10,7 @@ import (
 
 	"dormouse/backup/schedule"
 	"dormouse/fsm"
+	"dormouse/storage"
 )
 
 // A copy for which the disk has no room is refused before anything of it is written, and leaves nothing.
@@ -54,5 +55,28 @@ func TestARehearsalStopsWhenTheRoomGoes(t *testing.T) {
 	failed, free = nil, roomEvery-1 // less than the node writes until the next question, though less is expected
 	if err := read(roomEvery); !errors.Is(err, schedule.ErrNoRoom) {
 		t.Errorf("at the end: %v", err)
+	}
+}
+
+// The caches of a copy come on top of those of the node, which use what they may.
+func TestTheCachesOfARehearsalAreSmall(t *testing.T) {
+	m, err := fsm.Open(fsm.Options{Dir: "m", FS: storage.MemFS()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close() //nolint:errcheck // it is in memory
+	var state bytes.Buffer
+	if err := m.WriteBackup(&state); err != nil {
+		t.Fatal(err)
+	}
+	err = rehearsal{}.run(&state, int64(state.Len()), func(r *fsm.Replica) error {
+		_, limits, _ := fsm.CachesOf(r.Machine)
+		if sum := limits.Engine + limits.ApplyRows + limits.ReadRows + limits.Indexes; sum == 0 || sum > 9<<20 {
+			t.Errorf("the caches may have %d bytes: %+v", sum, limits)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -184,7 +184,7 @@ func (p Point) run(ctx context.Context, c *backup.Catalog, plan *backup.Plan, fs
 		return fault("read the backup", err, codeFailed)
 	}
 	defer stream.Close() //nolint:errcheck // it was only read
-	r, err := fsm.OpenReplica(fs, dir, stream)
+	r, err := fsm.OpenReplica(fs, dir, fsm.Caches{}, stream)
 	if err != nil {
 		return fault("read the backup", err, codeFailed)
 	}
