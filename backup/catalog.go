@@ -46,15 +46,34 @@ type Contents struct {
 	Segments []SegmentRef // in the order of their first entries
 	// Unfinished are the names of backups without a manifest.
 	Unfinished []string
-	// Damages are the names of backups whose manifests cannot be trusted, with the reasons.
+	// Foreign are the names of backups whose manifests are whole, and signed by a key that is not trusted, with
+	// errors that name it. They are neither used nor removed.
+	Foreign map[string]error
+	// Damages are the names of backups whose manifests cannot be used for other reasons, which they have.
 	Damages map[string]error
 	// Stored is the size of all objects.
 	Stored int64
 }
 
+// Named returns the whole backups and the foreign ones, in the order of their names. Of the latter it has what the
+// names say.
+func (c Contents) Named() []Manifest {
+	all := slices.Clone(c.Backups)
+	for name := range c.Foreign {
+		at := Began(name).UnixMilli()
+		all = append(all, Manifest{Name: name, Index: indexOf(name), Time: at, StartedAt: at})
+	}
+	sortByName(all)
+	return all
+}
+
+func sortByName(all []Manifest) {
+	slices.SortFunc(all, func(a, b Manifest) int { return strings.Compare(a.Name, b.Name) })
+}
+
 // List returns what the destination holds. It reads each manifest.
 func (c *Catalog) List(ctx context.Context) (Contents, error) {
-	out := Contents{Damages: map[string]error{}}
+	out := Contents{Foreign: map[string]error{}, Damages: map[string]error{}}
 	objects, err := c.Store.List(ctx, c.Cluster+"/")
 	if err != nil {
 		return out, err
@@ -82,6 +101,8 @@ func (c *Catalog) List(ctx context.Context) (Contents, error) {
 		case err == nil:
 			out.Backups = append(out.Backups, m)
 		case errors.Is(err, blob.ErrNotFound): // deleted meanwhile
+		case errors.Is(err, ErrSignature):
+			out.Foreign[name] = err
 		case errors.Is(err, ErrDocument):
 			out.Damages[name] = err
 		default:
@@ -89,7 +110,7 @@ func (c *Catalog) List(ctx context.Context) (Contents, error) {
 		}
 	}
 	slices.Sort(out.Unfinished)
-	slices.SortFunc(out.Backups, func(a, b Manifest) int { return strings.Compare(a.Name, b.Name) })
+	sortByName(out.Backups)
 	return out, nil
 }
 

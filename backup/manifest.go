@@ -62,6 +62,16 @@ func began(name string) (time.Time, bool) {
 	return at, err == nil
 }
 
+// indexOf returns the index in the name of a backup; 0 if it is none.
+func indexOf(name string) uint64 {
+	m := backupName.FindStringSubmatch(name)
+	if m == nil {
+		return 0
+	}
+	index, _ := strconv.ParseUint(m[1], 10, 64) // no index of a log is larger
+	return index
+}
+
 // check returns an error unless m can be the manifest of the backup with that name.
 func (m *Manifest) check(cluster, name string) error {
 	switch {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,25 +68,46 @@ type Plan struct {
 	Segments []SegmentRef // those that may be needed
 	Head     uint64       // the last entry that was shipped; 0 if the log was not
 	HeadTime int64
+	// Foreign are the names of backups after Base, and at or before the target, that no trusted key has signed.
+	Foreign []string
 
 	catalog *Catalog
 }
 
-// Plan chooses the newest backup at or before the target. It returns an error if a document is
-// damaged that could change the choice, or if there is no such backup.
+// Plan chooses the newest backup at or before the target. It returns an error if a manifest is damaged that could
+// change the choice, or if there is no such backup. It does not use foreign backups.
 func (c *Catalog) Plan(ctx context.Context, t Target) (*Plan, error) {
 	all, err := c.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var base Manifest
+	behind := uint64(math.MaxUint64) // the index of the first backup after the target
 	for _, m := range all.Backups {
 		if t.before(m.Index, m.Time) {
 			base = m
+		} else {
+			behind = min(behind, m.Index)
 		}
 	}
+	// between reports whether the backup of a name may be the newest one at or before the target.
+	between := func(name string) bool {
+		index := indexOf(name)
+		return index > base.Index && index < behind && (t.Index == 0 || index <= t.Index)
+	}
 	for name, why := range all.Damages {
-		return nil, fmt.Errorf("the manifest of backup %s: %w: move %s%s%s away to restore without it", name, why, c.Cluster, backupsDir, name)
+		if between(name) {
+			return nil, fmt.Errorf("the manifest of backup %s: %w: move %s%s%s away to restore without it", name, why, c.Cluster, backupsDir, name)
+		}
+	}
+	var foreign []string
+	for _, name := range slices.Sorted(maps.Keys(all.Foreign)) {
+		if between(name) {
+			foreign = append(foreign, name)
+		}
+	}
+	if base.Name == "" && len(foreign) > 0 {
+		return nil, fmt.Errorf("no backup of cluster %s at or before %v is signed by a trusted key: %w", c.Cluster, t, all.Foreign[foreign[len(foreign)-1]])
 	}
 	switch {
 	case len(all.Backups) == 0:
@@ -92,7 +116,12 @@ func (c *Catalog) Plan(ctx context.Context, t Target) (*Plan, error) {
 		first := all.Backups[0]
 		return nil, fmt.Errorf("the oldest backup, %s, ends at entry %d of %s, after %v: choose a later point in time", first.Name, first.Index, When(first.Time), t)
 	}
-	return c.plan(ctx, all.Segments, base, t)
+	p, err := c.plan(ctx, all.Segments, base, t)
+	if err != nil {
+		return nil, err
+	}
+	p.Foreign = foreign
+	return p, nil
 }
 
 // PlanFrom is Plan with a backup that the caller has chosen.
@@ -109,6 +138,9 @@ func (c *Catalog) plan(ctx context.Context, segments []SegmentRef, base Manifest
 	switch h, err := c.Head(ctx); {
 	case err == nil:
 		p.Head, p.HeadTime = h.To, h.Time
+	case errors.Is(err, ErrDocument) && t != (Target{}): // the target says where to end
+	case errors.Is(err, ErrDocument):
+		return nil, fmt.Errorf("%w, and it says where the shipped log ends: name the entry or the instant to restore", err)
 	case !errors.Is(err, blob.ErrNotFound):
 		return nil, err
 	case len(segments) > 0 && t == (Target{}):

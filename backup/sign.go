@@ -20,7 +20,7 @@ const signingContext = "dormouse/backup/1\n"
 // documentBytesMax bounds a signed document.
 const documentBytesMax = 64 << 10
 
-// ErrSignature is wrapped by the error of a document that is not signed by a trusted key.
+// ErrSignature is wrapped by the error of a document that another than the trusted keys has signed.
 var ErrSignature = errors.New("not signed by a trusted key")
 
 // EncodeKey returns the text of the public key of a signing key.
@@ -36,6 +36,19 @@ func ParseKey(text string) (ed25519.PublicKey, error) {
 		return nil, fmt.Errorf("%q is no public key of backups: it is a word that begins with %s, as \"dormctl backup ls\" shows", text, publicPrefix)
 	}
 	return raw, nil
+}
+
+// ParseKeys returns the public keys of their texts.
+func ParseKeys(texts []string) ([]ed25519.PublicKey, error) {
+	var all []ed25519.PublicKey
+	for _, text := range texts {
+		key, err := ParseKey(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, key)
+	}
+	return all, nil
 }
 
 // Trust are the keys whose signatures are accepted.

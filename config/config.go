@@ -239,19 +239,20 @@ type Storage struct {
 // Backup has the settings of scheduled backups and of the shipped log, which the leader's node takes
 // care of. It should be the same on all nodes.
 type Backup struct {
-	URL        string        `yaml:"url"`         // where backups go: file:///DIRECTORY, s3://BUCKET, gs://BUCKET or azblob://CONTAINER; "" means none. A directory should be one that all nodes share
-	Every      time.Duration `yaml:"every"`       // time from the beginning of one backup to the next
-	Cron       string        `yaml:"cron"`        // when to take backups, such as 0 3 * * *, instead of every
-	TimeZone   string        `yaml:"time_zone"`   // of cron, such as Europe/Paris; "" means UTC
-	LogEvery   time.Duration `yaml:"log_every"`   // log entries are shipped within about this time; 0 means that the log is not shipped
-	LogBytes   int64         `yaml:"log_bytes"`   // log entries are shipped once there are so many bytes
-	Keep       int           `yaml:"keep"`        // the number of newest backups to keep
-	KeepHourly int           `yaml:"keep_hourly"` // also the newest of each of the last hours with a backup: the number of hours
-	KeepDaily  int           `yaml:"keep_daily"`  // as keep_hourly, for days in UTC
-	KeepWeekly int           `yaml:"keep_weekly"` // as keep_hourly, for weeks in UTC that begin on Monday
-	KeepLog    time.Duration `yaml:"keep_log"`    // each point in time of this last period stays restorable; at least 1m, or 0 for the log after the newest backup
-	Recipients []string      `yaml:"recipients"`  // age public keys that backups and the shipped log are encrypted to; none means no encryption
-	Program    string        `yaml:"program"`     // path of dormblob, for other URLs than file://; "" means beside dormoused, or in $PATH
+	URL         string        `yaml:"url"`          // where backups go: file:///DIRECTORY, s3://BUCKET, gs://BUCKET or azblob://CONTAINER; "" means none. A directory should be one that all nodes share
+	Every       time.Duration `yaml:"every"`        // time from the beginning of one backup to the next
+	Cron        string        `yaml:"cron"`         // when to take backups, such as 0 3 * * *, instead of every
+	TimeZone    string        `yaml:"time_zone"`    // of cron, such as Europe/Paris; "" means UTC
+	LogEvery    time.Duration `yaml:"log_every"`    // log entries are shipped within about this time; 0 means that the log is not shipped
+	LogBytes    int64         `yaml:"log_bytes"`    // log entries are shipped once there are so many bytes
+	Keep        int           `yaml:"keep"`         // the number of newest backups to keep
+	KeepHourly  int           `yaml:"keep_hourly"`  // also the newest of each of the last hours with a backup: the number of hours
+	KeepDaily   int           `yaml:"keep_daily"`   // as keep_hourly, for days in UTC
+	KeepWeekly  int           `yaml:"keep_weekly"`  // as keep_hourly, for weeks in UTC that begin on Monday
+	KeepLog     time.Duration `yaml:"keep_log"`     // each point in time of this last period stays restorable; at least 1m, or 0 for the log after the newest backup
+	Recipients  []string      `yaml:"recipients"`   // age public keys that backups and the shipped log are encrypted to; none means no encryption
+	TrustedKeys []string      `yaml:"trusted_keys"` // public keys of earlier cluster keys, as dormctl backup ls shows them: backups that they have signed count, and are removed in time
+	Program     string        `yaml:"program"`      // path of dormblob, for other URLs than file://; "" means beside dormoused, or in $PATH
 }
 
 // Limits has the limits of the node's resources. Limits of requests are constants; limits of scopes
@@ -295,7 +296,7 @@ func Default() Config {
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Backup: Backup{
 			Every: 24 * time.Hour, LogEvery: 10 * time.Second, LogBytes: 16 << 20,
-			Keep: 7, KeepLog: 7 * 24 * time.Hour, Recipients: []string{},
+			Keep: 7, KeepLog: 7 * 24 * time.Hour, Recipients: []string{}, TrustedKeys: []string{},
 		},
 		Log:     Log{Level: "info", Format: "text", SlowCall: time.Second},
 		Tracing: Tracing{Sample: 0.01},
@@ -325,6 +326,9 @@ func (c *Config) Resolve() {
 	}
 	if c.HTTP.Origins == nil {
 		c.HTTP.Origins = []string{}
+	}
+	if c.Backup.TrustedKeys == nil {
+		c.Backup.TrustedKeys = []string{}
 	}
 	if c.Backup.Recipients == nil {
 		c.Backup.Recipients = []string{}

@@ -24,7 +24,7 @@ func newKeys(all []string) keys {
 
 // list reports whether the setting takes several values.
 func (keys) list(key string) bool {
-	return slices.Contains([]string{"backup.recipients", "cluster.join", "http.hosts", "http.origins", "instances.http_allow", "instances.keys", "auth.oidc_algorithms"}, key)
+	return slices.Contains([]string{"backup.recipients", "backup.trusted_keys", "cluster.join", "http.hosts", "http.origins", "instances.http_allow", "instances.keys", "auth.oidc_algorithms"}, key)
 }
 
 // structured reports whether the setting is a list of rules, which the environment has as YAML.

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -31,7 +30,10 @@ func (n *Node) openBackups() error {
 	if err != nil {
 		return fault("backup.recipients", err, codeConfig)
 	}
-	var trusted []ed25519.PublicKey
+	trusted, err := backup.ParseKeys(b.TrustedKeys)
+	if err != nil {
+		return fault("backup.trusted_keys", err, codeConfig)
+	}
 	for _, key := range n.secrets.ring {
 		trusted = append(trusted, key.BackupPublic())
 	}

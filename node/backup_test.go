@@ -203,8 +203,9 @@ func TestACopyWithoutADestinationIsRefusedSim(t *testing.T) {
 // Settings that no backup can be taken with are refused at the start, not at the first backup.
 func TestSettingsOfBackupsAreCheckedAtTheStart(t *testing.T) {
 	for name, change := range map[string]func(b *config.Backup){
-		"the URL":        func(b *config.Backup) { b.URL = "ftp://host/backups" },
-		"the recipients": func(b *config.Backup) { b.Recipients = []string{"bob"} },
+		"the URL":          func(b *config.Backup) { b.URL = "ftp://host/backups" },
+		"the recipients":   func(b *config.Backup) { b.Recipients = []string{"bob"} },
+		"the trusted keys": func(b *config.Backup) { b.TrustedKeys = []string{"bob"} },
 	} {
 		c := config.Default()
 		c.Node.Dev, c.Node.Ephemeral, c.Log.Level = true, true, "error"

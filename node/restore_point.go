@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dormouse/backup"
@@ -51,14 +53,11 @@ func (a Archive) catalog() (*backup.Catalog, error) {
 	if err := blob.Check(a.URL); err != nil {
 		return nil, err
 	}
-	trust := backup.Trust{Anyone: a.AnySigner}
-	for _, text := range a.PublicKeys {
-		key, err := backup.ParseKey(text)
-		if err != nil {
-			return nil, err
-		}
-		trust.Keys = append(trust.Keys, key)
+	public, err := backup.ParseKeys(a.PublicKeys)
+	if err != nil {
+		return nil, err
 	}
+	trust := backup.Trust{Keys: public, Anyone: a.AnySigner}
 	for _, file := range a.KeyFiles {
 		ring, err := keys.ReadRing(file)
 		if err != nil {
@@ -171,7 +170,15 @@ func (p Point) build(ctx context.Context, fs storage.FS, dir string, done *Resto
 	if err != nil {
 		return fault("choose a backup", err, codeFailed)
 	}
+	p.tellForeign(plan.Foreign)
 	return p.run(ctx, c, plan, fs, dir, done, use)
+}
+
+// tellForeign says which backups other keys have signed.
+func (p Point) tellForeign(names []string) {
+	if len(names) > 0 {
+		p.tell("not used, since no trusted key has signed them: %s", strings.Join(names, ", "))
+	}
 }
 
 // run carries out a plan.
@@ -250,6 +257,10 @@ func VerifyArchive(ctx context.Context, p Point, name string, all bool, within s
 	for name, why := range contents.Damages {
 		return done, fault("list the backups", fmt.Errorf("the manifest of backup %s: %w", name, why), codeFailed)
 	}
+	if why := contents.Foreign[name]; why != nil {
+		return done, fault("choose a backup", fmt.Errorf("the manifest of backup %s: %w", name, why), codeFailed)
+	}
+	p.tellForeign(slices.Sorted(maps.Keys(contents.Foreign)))
 	var chosen []backup.Manifest
 	for i, m := range contents.Backups {
 		if all || m.Name == name || name == "" && i == len(contents.Backups)-1 {

@@ -55,8 +55,8 @@ type Options struct {
 	Open       func(ctx context.Context) (blob.Store, error)
 	Source     Source
 	Leader     leading.Leader
-	Key        ed25519.PrivateKey // signs
-	Trusted    []ed25519.PublicKey
+	Key        ed25519.PrivateKey  // signs
+	Trusted    []ed25519.PublicKey // whose backups count
 	Recipients backup.Recipients
 	Due        func(last time.Time) time.Time // when the backup after one that began at last is due; last is zero before the first
 	Retention  backup.Retention
@@ -303,6 +303,10 @@ func (r *Runner) List(ctx context.Context) (layout.Backups, error) {
 	for name, why := range all.Damages {
 		out.Damages = append(out.Damages, name+": "+why.Error())
 	}
+	for name, why := range all.Foreign {
+		out.Damages = append(out.Damages, name+": "+why.Error()+": it is not removed, unless backup.trusted_keys has this key")
+	}
+	slices.Sort(out.Damages)
 	return out, nil
 }
 

@@ -280,7 +280,12 @@ func (r *Runner) prune(ctx context.Context, c *backup.Catalog) error {
 			}
 		}
 	}
-	old, gone := r.o.Retention.Expired(time.Now(), r.o.Due, all.Backups, all.Segments)
+	if n := len(all.Foreign); n > 0 {
+		r.o.Logger.Warn("backups that no trusted key has signed are not removed: name the keys in backup.trusted_keys", "backups", n)
+	}
+	now := time.Now()
+	old, gone := r.o.Retention.Expired(now, r.o.Due, all.Backups, all.Segments)
+	_, gone = r.o.Retention.Expired(now, r.o.Due, all.Named(), gone) // the log of the period stays, also behind backups of another key
 	for _, m := range old {
 		if err := c.Delete(ctx, m.Name); err != nil {
 			return err

@@ -55,7 +55,7 @@ func printBackups(a *kit.App, all layout.Backups) error {
 		g.Add("unfinished", cli.Number(all.Unfinished))
 	}
 	for _, damage := range all.Damages {
-		g.Add("damaged", damage)
+		g.Add("not usable", damage)
 	}
 	if err := a.PrintGrid(g); err != nil {
 		return err
