@@ -176,7 +176,7 @@ func (c *Catalog) putDocument(ctx context.Context, key ed25519.PrivateKey, objec
 
 // putChecked stores an object and reads it back.
 func (c *Catalog) putChecked(ctx context.Context, object string, content []byte) error {
-	if err := c.Store.Put(ctx, object, bytes.NewReader(content)); err != nil {
+	if err := c.Store.Put(ctx, object, bytes.NewReader(content), int64(len(content))); err != nil {
 		return err
 	}
 	again, err := c.read(ctx, object, int64(len(content)))
@@ -233,9 +233,9 @@ func (c *Catalog) Segment(ctx context.Context, ref SegmentRef) (*Segment, error)
 	return s, nil
 }
 
-// PutState stores the state of a backup, encrypted.
-func (c *Catalog) PutState(ctx context.Context, name string, r io.Reader) error {
-	return c.Store.Put(ctx, c.Cluster+backupsDir+name+stateFile, r)
+// PutState stores the state of a backup, encrypted. size is about how many bytes r returns.
+func (c *Catalog) PutState(ctx context.Context, name string, r io.Reader, size int64) error {
+	return c.Store.Put(ctx, c.Cluster+backupsDir+name+stateFile, r, size)
 }
 
 // State opens the state of a backup, decrypted. At its end, the reader compares the size and the

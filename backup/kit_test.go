@@ -127,7 +127,7 @@ func (d *destination) backUp(t *testing.T, i int) backup.Manifest {
 		Name: backup.NewName(index, time.UnixMilli(at), 1), Node: "n1", Index: index, Term: 3, Chain: chain, Time: at, Encrypted: !d.to.None(),
 		StateHash: fmt.Sprintf("%064d", i), StateBytes: int64(len(d.state(i))), Bytes: measure.Bytes, SHA256: measure.SHA256(), StartedAt: at,
 	}
-	if err := d.PutState(t.Context(), m.Name, &stored); err != nil {
+	if err := d.PutState(t.Context(), m.Name, &stored, m.Bytes); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.PutManifest(t.Context(), d.key, m); err != nil {

@@ -110,7 +110,7 @@ func holdsObjects(t *testing.T, s blob.Store) {
 		t.Errorf("a deleted object: %v", err)
 	}
 	for _, name := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", ".a", "a b", "a\n", strings.Repeat("a", blob.NameBytesMax+1)} {
-		if err := s.Put(t.Context(), name, strings.NewReader("")); err == nil {
+		if err := s.Put(t.Context(), name, strings.NewReader(""), 0); err == nil {
 			t.Errorf("the name %q is accepted", name)
 		}
 	}
@@ -124,13 +124,13 @@ func TestAnObjectAppearsWholeOrNotAtAll(t *testing.T) {
 			for _, object := range []string{"kept", "fresh"} {
 				for _, broken := range []error{errors.New("the node has stopped"), io.ErrUnexpectedEOF} {
 					half := io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), iotest.ErrReader(broken))
-					if err := s.Put(t.Context(), object, half); !errors.Is(err, broken) {
+					if err := s.Put(t.Context(), object, half, 0); !errors.Is(err, broken) {
 						t.Errorf("put half of %s, then %v: %v", object, broken, err)
 					}
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				endless := readerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
-				if err := s.Put(ctx, object, endless); !errors.Is(err, context.Canceled) {
+				if err := s.Put(ctx, object, endless, 0); !errors.Is(err, context.Canceled) {
 					t.Errorf("put an endless %s: %v", object, err)
 				}
 			}
@@ -192,7 +192,7 @@ func TestCallsRunAtOnce(t *testing.T) {
 			for i := range 20 {
 				calls.Go(func() {
 					object, content := fmt.Sprintf("o/%d", i), bytes.Repeat([]byte{byte(i)}, 100_000*(i%3))
-					if err := s.Put(t.Context(), object, bytes.NewReader(content)); err != nil {
+					if err := s.Put(t.Context(), object, bytes.NewReader(content), 0); err != nil {
 						t.Error(err)
 						return
 					}
@@ -374,7 +374,7 @@ func FuzzServe(f *testing.F) {
 
 func put(t *testing.T, s blob.Store, name string, content []byte) {
 	t.Helper()
-	if err := s.Put(t.Context(), name, bytes.NewReader(content)); err != nil {
+	if err := s.Put(t.Context(), name, bytes.NewReader(content), 0); err != nil {
 		t.Fatalf("put %s: %v", name, err)
 	}
 }

@@ -57,7 +57,7 @@ func (d *dir) path(name string) (string, error) {
 }
 
 // Put implements Store. A crash leaves no part of an object under its name.
-func (d *dir) Put(ctx context.Context, name string, r io.Reader) (err error) {
+func (d *dir) Put(ctx context.Context, name string, r io.Reader, _ int64) (err error) {
 	path, err := d.path(name)
 	if err != nil {
 		return err

@@ -214,11 +214,11 @@ func (p *program) ask(ctx context.Context, asked request, content io.Reader) (an
 }
 
 // Put implements Store.
-func (p *program) Put(ctx context.Context, name string, r io.Reader) error {
+func (p *program) Put(ctx context.Context, name string, r io.Reader, size int64) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if _, err := p.ask(ctx, request{"put", name}, r); err != nil {
+	if _, err := p.ask(ctx, request{Op: "put", Name: name, Size: size}, r); err != nil {
 		return fmt.Errorf("store %s: %w", name, err)
 	}
 	return nil
@@ -226,7 +226,7 @@ func (p *program) Put(ctx context.Context, name string, r io.Reader) error {
 
 // List implements Store.
 func (p *program) List(ctx context.Context, prefix string) ([]Object, error) {
-	a, err := p.ask(ctx, request{"list", prefix}, nil)
+	a, err := p.ask(ctx, request{Op: "list", Name: prefix}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", prefix, err)
 	}
@@ -238,7 +238,7 @@ func (p *program) Delete(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if _, err := p.ask(ctx, request{"delete", name}, nil); err != nil {
+	if _, err := p.ask(ctx, request{Op: "delete", Name: name}, nil); err != nil {
 		return fmt.Errorf("delete %s: %w", name, err)
 	}
 	return nil
@@ -254,7 +254,7 @@ func (p *program) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	var a answer
-	if err := errors.Join(writeLine(c.process.in, request{"get", name}), readLine(c.process.out, &a)); err != nil {
+	if err := errors.Join(writeLine(c.process.in, request{Op: "get", Name: name}), readLine(c.process.out, &a)); err != nil {
 		return nil, c.done(ctx, err)
 	}
 	if err := a.err(); err != nil {

@@ -12,8 +12,8 @@ import (
 // The protocol of dormblob, over its stdin and stdout:
 //
 //	dormblob URL starts. It writes a hello: a line of JSON, {"protocol":1} or {"error":"…"}.
-//	A request is a line of JSON, {"op":"put","name":"a/b"}. Ops are put, get, list and delete.
-//	After the line of a put comes a body.
+//	A request is a line of JSON, {"op":"put","name":"a/b","size":7}. Ops are put, get, list and delete.
+//	After the line of a put comes a body, of about size bytes if that is there.
 //	An answer is a line of JSON: {}, {"error":"…","code":"not_found"} or {"objects":[…]}.
 //	After the line of a get without an error comes a body.
 //	A body is chunks: a length of 4 bytes, big-endian, and as many bytes. Length 0 ends it. Length
@@ -36,6 +36,7 @@ type hello struct {
 type request struct {
 	Op   string `json:"op"`
 	Name string `json:"name"`
+	Size int64  `json:"size,omitempty"` // programs before 2026-12 send and read none
 }
 
 type answer struct {

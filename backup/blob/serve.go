@@ -48,7 +48,7 @@ func serveOne(ctx context.Context, store Store, asked request, in io.Reader, out
 		content := &body{r: in}
 		put := checkName(asked.Name)
 		if put == nil {
-			put = store.Put(ctx, asked.Name, content)
+			put = store.Put(ctx, asked.Name, content, asked.Size)
 		}
 		// What the store did not read is still in the stream.
 		if _, err := io.Copy(io.Discard, content); err != nil && !errors.Is(err, errBodyFailed) {

@@ -30,8 +30,9 @@ type Object struct {
 // parts. The methods may be called concurrently.
 type Store interface {
 	// Put stores what r returns. The object appears whole or not at all, and replaces one of the
-	// same name.
-	Put(ctx context.Context, name string, r io.Reader) error
+	// same name. size is about how many bytes it will have, or 0 if that is not known: a store may refuse an
+	// object that is much larger.
+	Put(ctx context.Context, name string, r io.Reader, size int64) error
 
 	// Get opens an object. The error wraps ErrNotFound if there is none. Close the reader after use.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)

@@ -31,7 +31,7 @@ type memory struct {
 	lost    string // Get of a name that contains it fails; "" for none
 }
 
-func (m *memory) Put(ctx context.Context, name string, r io.Reader) error {
+func (m *memory) Put(ctx context.Context, name string, r io.Reader, size int64) error {
 	m.mu.Lock()
 	hang := m.hang != "" && strings.Contains(name, m.hang)
 	m.mu.Unlock()
@@ -47,6 +47,9 @@ func (m *memory) Put(ctx context.Context, name string, r io.Reader) error {
 	defer m.mu.Unlock()
 	if m.fail != nil {
 		return m.fail
+	}
+	if size != int64(len(content)) {
+		return fmt.Errorf("%s has %d bytes, and %d were announced", name, len(content), size)
 	}
 	if m.spoil != nil {
 		content = m.spoil(name, content)

@@ -199,7 +199,7 @@ func (r *Runner) write(ctx context.Context, c *backup.Catalog, m *backup.Manifes
 		_ = pipe.CloseWithError(err) // it returns nil
 		written <- err
 	}()
-	err := c.PutState(ctx, m.Name, content)
+	err := c.PutState(ctx, m.Name, content, m.StateBytes)
 	_ = content.CloseWithError(errors.New("the destination has stopped reading")) // ends the writer if it has not
 	if why := <-written; err == nil {
 		err = why

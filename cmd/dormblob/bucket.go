@@ -38,10 +38,10 @@ func open(ctx context.Context, url string) (store.Store, error) {
 }
 
 // Put implements store.Store. The provider shows an object once it is complete.
-func (b bucket) Put(ctx context.Context, name string, r io.Reader) error {
+func (b bucket) Put(ctx context.Context, name string, r io.Reader, size int64) error {
 	ctx, abort := context.WithCancel(ctx)
 	defer abort()
-	w, err := b.NewWriter(ctx, name, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	w, err := b.NewWriter(ctx, name, writerOptions(size))
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,25 @@ func (b bucket) Put(ctx context.Context, name string, r io.Reader) error {
 		return err
 	}
 	return w.Close()
+}
+
+// Bounds of an upload in parts. S3 takes 10,000 parts of an object, and its library begins with the first ones before it
+// knows how many come.
+const (
+	partBytesDefault = 8 << 20
+	partsMax         = 9_000     // the size is an estimate
+	partsBytesMax    = 128 << 20 // in memory, for one object; but for one part of a very large one
+	partsAtOnce      = 5
+)
+
+// writerOptions returns how to store an object of about size bytes: in larger parts than by default, if there would be too many.
+func writerOptions(size int64) *blob.WriterOptions {
+	o := &blob.WriterOptions{ContentType: "application/octet-stream"}
+	if part := (size/partsMax + 1<<20) >> 20 << 20; part > partBytesDefault {
+		o.BufferSize = int(part)
+		o.MaxConcurrency = int(min(max(partsBytesMax/part, 1), partsAtOnce))
+	}
+	return o
 }
 
 // Get implements store.Store.

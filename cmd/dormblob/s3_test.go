@@ -62,7 +62,7 @@ func TestTheProgramKeepsObjectsInS3(t *testing.T) {
 	defer s.Close()                                        //nolint:errcheck // it ends the process
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // larger than a part of an upload
 	for name, content := range map[string][]byte{"c-1/backups/b/state": big, "c-1/head.json": []byte("{}")} {
-		if err := s.Put(t.Context(), name, bytes.NewReader(content)); err != nil {
+		if err := s.Put(t.Context(), name, bytes.NewReader(content), 0); err != nil {
 			t.Fatalf("put %s: %v", name, err)
 		}
 		r, err := s.Get(t.Context(), name)
@@ -76,7 +76,7 @@ func TestTheProgramKeepsObjectsInS3(t *testing.T) {
 	}
 	broken := errors.New("the node has stopped")
 	half := io.MultiReader(bytes.NewReader(big), iotest.ErrReader(broken))
-	if err := s.Put(t.Context(), "c-1/backups/h/state", half); !errors.Is(err, broken) {
+	if err := s.Put(t.Context(), "c-1/backups/h/state", half, 0); !errors.Is(err, broken) {
 		t.Errorf("half of an object: %v", err)
 	}
 	if all, err := s.List(t.Context(), "c-1/"); err != nil || fmt.Sprint(all) != "[{c-1/backups/b/state 16777216} {c-1/head.json 2}]" {
@@ -92,7 +92,7 @@ func TestTheProgramKeepsObjectsInS3(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Put(ctx, "a", strings.NewReader("a")); !errors.Is(err, context.Canceled) {
+	if err := s.Put(ctx, "a", strings.NewReader("a"), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that is over: %v", err)
 	}
 }
