@@ -24,20 +24,24 @@ type Catalog struct {
 
 // Clusters returns the ids of the clusters that have objects at a destination.
 func Clusters(ctx context.Context, s blob.Store) ([]string, error) {
-	objects, err := s.List(ctx, "")
+	dirs, err := s.Dirs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	for _, o := range objects {
-		cluster, rest, ok := strings.Cut(o.Name, "/")
-		rest = "/" + rest
-		if ok && (strings.HasPrefix(rest, backupsDir) || strings.HasPrefix(rest, logDir)) {
-			all = append(all, cluster)
+	for _, cluster := range dirs {
+		for _, part := range []string{backupsDir, logDir} {
+			objects, err := s.List(ctx, cluster+part)
+			if err != nil && !errors.Is(err, blob.ErrTooMany) {
+				return nil, err
+			}
+			if len(objects) > 0 {
+				all = append(all, cluster)
+				break
+			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all), nil
+	return all, nil
 }
 
 // Contents is what a destination holds of a cluster.
@@ -51,7 +55,7 @@ type Contents struct {
 	Foreign map[string]error
 	// Damages are the names of backups whose manifests cannot be used for other reasons, which they have.
 	Damages map[string]error
-	// Stored is the size of all objects.
+	// Stored is the size of the backups and the segments.
 	Stored int64
 }
 
@@ -73,19 +77,27 @@ func sortByName(all []Manifest) {
 
 // List returns what the destination holds. It reads each manifest.
 func (c *Catalog) List(ctx context.Context) (Contents, error) {
+	out, err := c.ListBackups(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Segments, err = c.segments(ctx)
+	for _, s := range out.Segments {
+		out.Stored += s.Bytes
+	}
+	return out, err
+}
+
+// ListBackups is List without the segments.
+func (c *Catalog) ListBackups(ctx context.Context) (Contents, error) {
 	out := Contents{Foreign: map[string]error{}, Damages: map[string]error{}}
-	objects, err := c.Store.List(ctx, c.Cluster+"/")
+	objects, err := c.Store.List(ctx, c.Cluster+backupsDir)
 	if err != nil {
 		return out, err
 	}
 	whole := map[string]bool{} // :: name of a backup → it has a manifest
 	for _, o := range objects {
 		out.Stored += o.Size
-		if s, ok := parseSegment(c.Cluster, o.Name); ok {
-			s.Bytes = o.Size
-			out.Segments = append(out.Segments, s)
-			continue
-		}
 		rest, ok := strings.CutPrefix(o.Name, c.Cluster+backupsDir)
 		name, file, _ := strings.Cut(rest, "/")
 		if _, named := began(name); ok && named {

@@ -108,7 +108,7 @@ func parseSegment(cluster, object string) (s SegmentRef, ok bool) {
 	}
 	from, err1 := strconv.ParseUint(m[1], 10, 64)
 	to, err2 := strconv.ParseUint(m[2], 10, 64)
-	return SegmentRef{From: from, To: to, Node: m[3]}, err1 == nil && err2 == nil && from > 0 && to >= from
+	return SegmentRef{From: from, To: to, Node: strings.Clone(m[3])}, err1 == nil && err2 == nil && from > 0 && to >= from
 }
 
 // Head says how far the log of a cluster has been shipped.

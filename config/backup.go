@@ -18,6 +18,8 @@ const (
 	backupKeepMax     = 10_000
 	backupKeepLogMin  = time.Minute
 	backupKeepLogMax  = 366 * 24 * time.Hour
+	// backupSegmentsMax bounds the segments that are kept of the log, as each list of the backups returns them.
+	backupSegmentsMax = 700_000
 )
 
 func (c Config) validateBackup(v *checks) {
@@ -37,6 +39,10 @@ func (c Config) validateBackup(v *checks) {
 	if k := b.KeepLog; k != 0 && (k < backupKeepLogMin || k > backupKeepLogMax) {
 		v.add("backup.keep_log is %v: use %v to %v, or 0 to keep the log after the newest backup only", k, backupKeepLogMin, backupKeepLogMax)
 	}
+	if period := b.KeepLog + b.interval(); b.LogEvery >= backupLogEveryMin && period/b.LogEvery > backupSegmentsMax {
+		v.add("backup.log_every is %v: the log of keep_log and of one interval of the schedule (%v) may have %d segments: ship it less often, or keep it for less time, so that there are at most %d",
+			b.LogEvery, period, period/b.LogEvery, backupSegmentsMax)
+	}
 	between(v, "backup.log_bytes", b.LogBytes, backupLogBytesMin, backupLogBytesMax)
 	between(v, "backup.keep", int64(b.Keep), 1, backupKeepMax)
 	between(v, "backup.keep_hourly", int64(b.KeepHourly), 0, backupKeepMax)
@@ -48,6 +54,17 @@ func durationBetween(v *checks, key string, value, low, high time.Duration) {
 	if value < low || value > high {
 		v.add("%s is %v: use %v to %v", key, value, low, high)
 	}
+}
+
+// interval returns the longest time between two backups of the schedule.
+func (b Backup) interval() time.Duration {
+	const looks = 64 // of a schedule: more than a month of days
+	longest, last := time.Duration(0), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range looks {
+		next := b.Due(last)
+		longest, last = max(longest, next.Sub(last)), next
+	}
+	return longest
 }
 
 // Due returns when the backup after one that began at last is due. The first one is due at once.

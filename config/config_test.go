@@ -416,6 +416,23 @@ func TestTheScheduleOfBackups(t *testing.T) {
 	}
 }
 
+// The segments of the log that is kept fit the lists of the backups.
+func TestTheShippedLogHasABound(t *testing.T) {
+	for settings, ok := range map[string]bool{
+		"LOG_EVERY=1s": true, "LOG_EVERY=1s KEEP_LOG=288h": false, "KEEP_LOG=2880h": false, "KEEP_LOG=1900h": true, "LOG_EVERY=0s KEEP_LOG=8784h": true,
+		"LOG_EVERY=1s EVERY=720h": false, "LOG_EVERY=1s CRON=@daily": true, "LOG_EVERY=1s CRON=@weekly": false, "LOG_EVERY=1s CRON=@weekly KEEP_LOG=24h": true,
+	} {
+		environ := []string{"DORMOUSE_NODE__DEV=true"}
+		for setting := range strings.FieldsSeq(settings) {
+			environ = append(environ, "DORMOUSE_BACKUP__"+setting)
+		}
+		_, err := config.Load(config.Sources{Environ: environ})
+		if ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "at most 700000") {
+			t.Errorf("%s: %v", settings, err)
+		}
+	}
+}
+
 func TestSettingsOfBackupsHaveBounds(t *testing.T) {
 	for setting, says := range map[string]string{
 		"BACKUP__EVERY=59s": "use 1m0s to 720h0m0s", "BACKUP__EVERY=721h": "backup.every", "BACKUP__LOG_EVERY=999ms": "backup.log_every is 999ms: use 1s to 1h0m0s",

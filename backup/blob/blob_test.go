@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,9 @@ func serve(dir string) int {
 		return 4
 	}
 	store, err := blob.OpenDir(dir)
+	if most, err := strconv.Atoi(os.Getenv("BLOB_TEST_MOST")); err == nil {
+		store = blob.Limit(store, most)
+	}
 	if os.Getenv("BLOB_TEST_CUT") != "" {
 		store = cutStore{store}
 	}

@@ -22,6 +22,7 @@ import (
 // temporary file and renames it.
 type dir struct {
 	root string
+	most int // objects of one list
 
 	mu    sync.Mutex
 	swept time.Time // when Put last looked for what crashes have left; guarded by mu
@@ -46,7 +47,7 @@ func OpenDir(root string) (Store, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("open the directory of the backups: %s is no directory", root)
 	}
-	return &dir{root: root}, nil
+	return &dir{root: root, most: ObjectsMax}, nil
 }
 
 func (d *dir) path(name string) (string, error) {
@@ -139,15 +140,31 @@ func (d *dir) List(ctx context.Context, prefix string) ([]Object, error) {
 		if err != nil {
 			return err
 		}
-		if all = append(all, Object{Name: name, Size: info.Size()}); len(all) > ObjectsMax {
-			return fmt.Errorf("there are more than %d objects", ObjectsMax)
+		if len(all) == d.most {
+			return ErrTooMany
 		}
+		all = append(all, Object{Name: name, Size: info.Size()})
 		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrTooMany) {
 		return nil, fmt.Errorf("list %s in %s: %w", prefix, d.root, err)
 	}
 	slices.SortFunc(all, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
+	return all, err
+}
+
+// Dirs implements Store.
+func (d *dir) Dirs(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(d.root)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", d.root, err)
+	}
+	var all []string
+	for _, entry := range entries {
+		if entry.IsDir() && validName(entry.Name()) {
+			all = append(all, entry.Name())
+		}
+	}
 	return all, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -228,9 +229,25 @@ func (p *program) Put(ctx context.Context, name string, r io.Reader, size int64)
 func (p *program) List(ctx context.Context, prefix string) ([]Object, error) {
 	a, err := p.ask(ctx, request{Op: "list", Name: prefix}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", prefix, err)
+		err = fmt.Errorf("list %s: %w", prefix, err)
 	}
-	return a.Objects, nil
+	return a.Objects, err
+}
+
+// Dirs implements Store. It lists all objects if dormblob is of a version that cannot list the first parts of names.
+func (p *program) Dirs(ctx context.Context) ([]string, error) {
+	a, err := p.ask(ctx, request{Op: "dirs"}, nil)
+	if err == nil {
+		return a.Dirs, nil
+	}
+	objects, err := p.List(ctx, "")
+	var all []string
+	for _, o := range objects {
+		if first, _, several := strings.Cut(o.Name, "/"); several {
+			all = append(all, first)
+		}
+	}
+	return slices.Compact(all), err
 }
 
 // Delete implements Store.

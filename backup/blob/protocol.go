@@ -12,9 +12,11 @@ import (
 // The protocol of dormblob, over its stdin and stdout:
 //
 //	dormblob URL starts. It writes a hello: a line of JSON, {"protocol":1} or {"error":"…"}.
-//	A request is a line of JSON, {"op":"put","name":"a/b","size":7}. Ops are put, get, list and delete.
+//	A request is a line of JSON, {"op":"put","name":"a/b","size":7}. Ops are put, get, list, dirs and
+//	delete.
 //	After the line of a put comes a body, of about size bytes if that is there.
-//	An answer is a line of JSON: {}, {"error":"…","code":"not_found"} or {"objects":[…]}.
+//	An answer is a line of JSON: {}, {"error":"…","code":"not_found"}, {"objects":[…]} or {"dirs":[…]}.
+//	One with the code too_many has both an error and the first objects.
 //	After the line of a get without an error comes a body.
 //	A body is chunks: a length of 4 bytes, big-endian, and as many bytes. Length 0 ends it. Length
 //	2³²−1 says that its sender failed: for a get, another answer with the error follows.
@@ -26,6 +28,7 @@ const (
 	chunkBytes      = 256 << 10
 	chunkFailed     = 1<<32 - 1
 	codeNotFound    = "not_found"
+	codeTooMany     = "too_many"
 )
 
 type hello struct {
@@ -43,12 +46,16 @@ type answer struct {
 	Error   string   `json:"error,omitempty"`
 	Code    string   `json:"code,omitempty"`
 	Objects []Object `json:"objects,omitempty"`
+	Dirs    []string `json:"dirs,omitempty"`
 }
 
 // answerOf returns the answer with an error.
 func answerOf(err error) answer {
 	if errors.Is(err, ErrNotFound) {
 		return answer{Error: err.Error(), Code: codeNotFound}
+	}
+	if errors.Is(err, ErrTooMany) {
+		return answer{Error: err.Error(), Code: codeTooMany}
 	}
 	return answer{Error: err.Error()}
 }
@@ -58,6 +65,8 @@ func (a answer) err() error {
 	switch {
 	case a.Code == codeNotFound:
 		return ErrNotFound
+	case a.Code == codeTooMany:
+		return ErrTooMany
 	case a.Error != "":
 		return errors.New(a.Error)
 	}

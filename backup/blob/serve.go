@@ -39,7 +39,10 @@ func Serve(ctx context.Context, store Store, opened error, r io.Reader, w io.Wri
 func serveOne(ctx context.Context, store Store, asked request, in io.Reader, out io.Writer) error {
 	done := func(a answer, err error) error {
 		if err != nil {
-			a = answerOf(err)
+			objects := a.Objects
+			if a = answerOf(err); a.Code == codeTooMany {
+				a.Objects = objects
+			}
 		}
 		return writeLine(out, a)
 	}
@@ -60,6 +63,9 @@ func serveOne(ctx context.Context, store Store, asked request, in io.Reader, out
 	case "list":
 		objects, err := store.List(ctx, asked.Name)
 		return done(answer{Objects: objects}, err)
+	case "dirs":
+		dirs, err := store.Dirs(ctx)
+		return done(answer{Dirs: dirs}, err)
 	case "delete":
 		return done(answer{}, store.Delete(ctx, asked.Name))
 	}

@@ -14,6 +14,9 @@ import (
 // ErrNotFound is wrapped by the error of reading an object that does not exist.
 var ErrNotFound = errors.New("there is no such object")
 
+// ErrTooMany is wrapped by the error of a list that has more than ObjectsMax objects.
+var ErrTooMany = errors.New("there are too many objects for one list")
+
 // Limits of names and lists.
 const (
 	NameBytesMax = 512
@@ -37,9 +40,12 @@ type Store interface {
 	// Get opens an object. The error wraps ErrNotFound if there is none. Close the reader after use.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 
-	// List returns the objects whose names begin with prefix, in the order of their names. It fails
-	// above ObjectsMax.
+	// List returns the objects whose names begin with prefix, in the order of their names. If there are
+	// more than ObjectsMax, it returns the first of them, and an error that wraps ErrTooMany.
 	List(ctx context.Context, prefix string) ([]Object, error)
+
+	// Dirs returns the first parts of the names that have several, in their order.
+	Dirs(ctx context.Context) ([]string, error)
 
 	// Delete removes an object. It is no error if there is none.
 	Delete(ctx context.Context, name string) error

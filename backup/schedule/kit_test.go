@@ -136,6 +136,8 @@ func (m *memory) List(ctx context.Context, prefix string) (all []blob.Object, er
 	return all, m.fail
 }
 
+func (*memory) Dirs(context.Context) ([]string, error) { return []string{"c-1"}, nil }
+
 func (m *memory) Delete(ctx context.Context, name string) error {
 	if err := m.answer(ctx, "delete"); err != nil {
 		return err

@@ -231,7 +231,7 @@ func (r *Runner) lastBegan(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	all, err := c.List(ctx)
+	all, err := c.ListBackups(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}

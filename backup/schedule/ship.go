@@ -73,7 +73,7 @@ func (r *Runner) ship(ctx context.Context) {
 // continue that one either, as after a compaction in the meantime, gap asks for another once it is
 // complete.
 func (s *shipper) gap(ctx context.Context, why error) {
-	all, err := s.catalog.List(ctx)
+	all, err := s.catalog.ListBackups(ctx)
 	if err != nil {
 		return // the next step finds the same gap
 	}
@@ -168,7 +168,7 @@ func (s *shipper) shipped(to uint64, at int64) {
 // if the log lacks the next entry, it is the last one of the oldest backup after it that the log
 // continues.
 func (s *shipper) start(ctx context.Context) error {
-	all, err := s.catalog.List(ctx)
+	all, err := s.catalog.ListBackups(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,10 @@ import (
 
 // bucket is a store in a bucket of a cloud provider. The query prefix=DIR/ of its URL is part of
 // each object's name there.
-type bucket struct{ *blob.Bucket }
+type bucket struct {
+	*blob.Bucket
+	most int // objects of one list
+}
 
 // open opens the bucket of a URL, and makes sure that it can be reached.
 func open(ctx context.Context, url string) (store.Store, error) {
@@ -34,7 +37,7 @@ func open(ctx context.Context, url string) (store.Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	return bucket{b}, nil
+	return bucket{b, store.ObjectsMax}, nil
 }
 
 // Put implements store.Store. The provider shows an object once it is complete.
@@ -95,12 +98,31 @@ func (b bucket) List(ctx context.Context, prefix string) ([]store.Object, error)
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, store.Object{Name: o.Key, Size: o.Size}); len(all) > store.ObjectsMax {
-			return nil, fmt.Errorf("there are more than %d objects", store.ObjectsMax)
+		if len(all) == b.most { // providers return them in the order of their names
+			return all, store.ErrTooMany
 		}
+		all = append(all, store.Object{Name: o.Key, Size: o.Size})
 	}
 	slices.SortFunc(all, func(a, b store.Object) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// Dirs implements store.Store.
+func (b bucket) Dirs(ctx context.Context) ([]string, error) {
+	var all []string
+	for page := b.Bucket.List(&blob.ListOptions{Delimiter: "/"}); ; {
+		o, err := page.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			slices.Sort(all)
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.IsDir {
+			all = append(all, strings.TrimSuffix(o.Key, "/"))
+		}
+	}
 }
 
 // Delete implements store.Store.

@@ -82,6 +82,9 @@ func TestTheProgramKeepsObjectsInS3(t *testing.T) {
 	if all, err := s.List(t.Context(), "c-1/"); err != nil || fmt.Sprint(all) != "[{c-1/backups/b/state 16777216} {c-1/head.json 2}]" {
 		t.Errorf("there are %v, %v", all, err)
 	}
+	if dirs, err := s.Dirs(t.Context()); err != nil || fmt.Sprint(dirs) != "[c-1]" {
+		t.Errorf("the first parts of the names are %v, %v", dirs, err)
+	}
 	for range 2 {
 		if err := s.Delete(t.Context(), "c-1/head.json"); err != nil {
 			t.Errorf("delete: %v", err)
@@ -101,5 +104,24 @@ func TestABucketThatDoesNotExistIsAnError(t *testing.T) {
 	url := strings.Replace(fakeS3(t), "backups", "other", 1)
 	if s, err := program(t, url); err == nil || !strings.Contains(err.Error(), "open s3://other") {
 		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// A list that is too long has its beginning.
+func TestAListThatIsTooLongHasItsBeginning(t *testing.T) {
+	s, err := open(t.Context(), fakeS3(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the server ends
+	b, _ := s.(bucket)
+	b.most = 2
+	for _, name := range []string{"a/1", "a/2", "a/3"} {
+		if err := b.Put(t.Context(), name, strings.NewReader("x"), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := b.List(t.Context(), "a/"); !errors.Is(err, blob.ErrTooMany) || fmt.Sprint(all) != "[{a/1 1} {a/2 1}]" {
+		t.Errorf("%v, %v", all, err)
 	}
 }
