@@ -72,6 +72,8 @@ type Plan struct {
 	Foreign []string
 
 	catalog *Catalog
+	older   []Manifest   // whole backups before Base, in the order of their names
+	log     []SegmentRef // all segments
 }
 
 // Plan chooses the newest backup at or before the target. It returns an error if a manifest is damaged that could
@@ -121,8 +123,47 @@ func (c *Catalog) Plan(ctx context.Context, t Target) (*Plan, error) {
 		return nil, err
 	}
 	p.Foreign = foreign
+	for _, m := range all.Backups {
+		if m.Name < base.Name {
+			p.older = append(p.older, m)
+		}
+	}
 	return p, nil
 }
+
+// Older returns the plan with the next older backup, for a state that cannot be used. It returns false if there is none,
+// or if no segments lead from it to the backup of p.
+func (p *Plan) Older() (*Plan, bool) {
+	last := len(p.older) - 1
+	if last < 0 {
+		return nil, false
+	}
+	next := *p
+	next.Base, next.older = p.older[last], p.older[:last]
+	next.Segments = segmentsAfter(p.log, next.Base.Index)
+	rest := newSequence(next.Segments)
+	for pos := next.Base.Index; pos < p.Base.Index; {
+		holding := rest.holding(pos)
+		if len(holding) == 0 {
+			return nil, false
+		}
+		pos = holding[0].To
+	}
+	return &next, true
+}
+
+// segmentsAfter returns the segments with entries after an index.
+func segmentsAfter(segments []SegmentRef, index uint64) (all []SegmentRef) {
+	for _, s := range segments {
+		if s.To > index {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// ErrState is wrapped by the error of a backup whose state is not that of its manifest.
+var ErrState = errors.New("the state is not that of the manifest")
 
 // PlanFrom is Plan with a backup that the caller has chosen.
 func (c *Catalog) PlanFrom(ctx context.Context, base Manifest, t Target) (*Plan, error) {
@@ -134,7 +175,7 @@ func (c *Catalog) PlanFrom(ctx context.Context, base Manifest, t Target) (*Plan,
 }
 
 func (c *Catalog) plan(ctx context.Context, segments []SegmentRef, base Manifest, t Target) (*Plan, error) {
-	p := &Plan{Cluster: c.Cluster, Target: t, Base: base, catalog: c}
+	p := &Plan{Cluster: c.Cluster, Target: t, Base: base, Segments: segmentsAfter(segments, base.Index), catalog: c, log: segments}
 	switch h, err := c.Head(ctx); {
 	case err == nil:
 		p.Head, p.HeadTime = h.To, h.Time
@@ -145,11 +186,6 @@ func (c *Catalog) plan(ctx context.Context, segments []SegmentRef, base Manifest
 		return nil, err
 	case len(segments) > 0 && t == (Target{}):
 		return nil, fmt.Errorf("%s%s is missing, which says where the shipped log ends: name the entry or the instant to restore", c.Cluster, headFile)
-	}
-	for _, s := range segments {
-		if s.To > base.Index {
-			p.Segments = append(p.Segments, s)
-		}
 	}
 	return p, nil
 }
@@ -177,7 +213,7 @@ func (p *Plan) Replay(ctx context.Context, m Machine, entryTime func([]byte) (in
 	o.Index, o.Chain = m.Chain()
 	_, o.Time = m.Stamps()
 	if o.Index != p.Base.Index || o.Chain != p.Base.Chain {
-		return o, fmt.Errorf("backup %s ends at entry %d with chain %08x, and its manifest says entry %d with chain %08x", p.Base.Name, o.Index, o.Chain, p.Base.Index, p.Base.Chain)
+		return o, fmt.Errorf("%w: backup %s ends at entry %d with chain %08x, and its manifest says entry %d with chain %08x", ErrState, p.Base.Name, o.Index, o.Chain, p.Base.Index, p.Base.Chain)
 	}
 	rest := newSequence(p.Segments)
 	pos := o.Index // up to which the log is known; not below o.Index

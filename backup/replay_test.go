@@ -337,3 +337,40 @@ func TestAStateOfAnotherHistoryIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A state that cannot be used is replaced by an older one from which the log leads to it.
+func TestAnOlderBackupNeedsTheLogUpToTheNewerOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		ship  [][2]int
+		older int // backups that can take its place, of two
+	}{
+		"the whole log":                {[][2]int{{0, 15}, {15, 30}}, 2},
+		"a log that overlaps":          {[][2]int{{0, 15}, {10, 22}, {20, 30}}, 2},
+		"a gap before the older one":   {[][2]int{{5, 30}}, 1},
+		"a gap between both":           {[][2]int{{0, 12}, {15, 30}}, 0},
+		"an end before the newest one": {[][2]int{{0, 15}}, 0},
+		"no log":                       {nil, 0},
+	} {
+		d := newDestination(t)
+		d.write(30)
+		older := []string{d.backUp(t, 0).Name, d.backUp(t, 10).Name}
+		d.backUp(t, 20)
+		for _, s := range c.ship {
+			d.ship(t, "n1", s[0], s[1])
+		}
+		plan, err := d.Plan(t.Context(), backup.Target{Index: d.log[25].Index})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.older {
+			next, ok := plan.Older()
+			if !ok || next.Base.Name != older[1-i] {
+				t.Fatalf("%s: the backup before %s is %+v, %v", name, plan.Base.Name, next, ok)
+			}
+			plan = next
+		}
+		if next, ok := plan.Older(); ok {
+			t.Errorf("%s: there is an older one, %+v", name, next)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"dormouse/backup"
 	"dormouse/backup/blob"
@@ -171,7 +172,37 @@ func (p Point) build(ctx context.Context, fs storage.FS, dir string, done *Resto
 		return fault("choose a backup", err, codeFailed)
 	}
 	p.tellForeign(plan.Foreign)
-	return p.run(ctx, c, plan, fs, dir, done, use)
+	var first error
+	for {
+		err := p.run(ctx, c, plan, fs, dir, done, use)
+		if first == nil {
+			first = err
+		}
+		if !errors.Is(err, errBase) || ctx.Err() != nil {
+			return err
+		}
+		next, ok := plan.Older()
+		if !ok {
+			return first
+		}
+		p.tell("backup %s cannot be used: %v; trying the one before it, %s", plan.Base.Name, err, next.Base.Name)
+		if err := fs.RemoveAll(dir); err != nil {
+			return fault("remove the state of backup "+plan.Base.Name, err, codeDisk)
+		}
+		plan = next
+	}
+}
+
+// errBase is wrapped by the error of a restore whose backup cannot be used: an older one, and the log after it, may give
+// the same state.
+var errBase = errors.New("the backup cannot be used")
+
+// unusable returns the error of a backup that cannot be used. A full disk is no fault of the backup.
+func unusable(doing string, err error) error {
+	if !errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("%w: %w", errBase, err)
+	}
+	return fault(doing, err, codeFailed)
 }
 
 // tellForeign says which backups other keys have signed.
@@ -188,25 +219,28 @@ func (p Point) run(ctx context.Context, c *backup.Catalog, plan *backup.Plan, fs
 	p.tell("restoring cluster %s to %v: backup %s (entry %d, %s), and the log after it (%d segments)", plan.Cluster, plan.Target, base.Name, base.Index, backup.When(base.Time), len(plan.Segments))
 	stream, err := c.State(ctx, base)
 	if err != nil {
-		return fault("read the backup", err, codeFailed)
+		return unusable("read the backup", err)
 	}
 	defer stream.Close() //nolint:errcheck // it was only read
 	r, err := fsm.OpenReplica(fs, dir, fsm.Caches{}, stream)
 	if err != nil {
-		return fault("read the backup", err, codeFailed)
+		return unusable("read the backup", err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	if _, err := io.Copy(io.Discard, stream); err != nil { // the end compares the checksum
-		return fault("read the backup", err, codeFailed)
+		return unusable("read the backup", err)
 	}
 	hash, err := stateHash(ctx, r)
 	if err != nil {
 		return fault("hash the state", err, codeFailed)
 	}
 	if hash != base.StateHash {
-		return fault("check the backup", fmt.Errorf("backup %s gives a state with hash %s, and its manifest says %s", base.Name, hash, base.StateHash), codeFailed)
+		return unusable("check the backup", fmt.Errorf("backup %s gives a state with hash %s, and its manifest says %s", base.Name, hash, base.StateHash))
 	}
 	o, err := plan.Replay(ctx, r, fsm.EntryTime, p.progress())
+	if errors.Is(err, backup.ErrState) {
+		return unusable("check the backup", err)
+	}
 	if err != nil {
 		return fault("replay the log", err, codeFailed)
 	}
