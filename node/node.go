@@ -143,8 +143,8 @@ func (n *Node) openMachine(ctx context.Context) error {
 		return fault("open the data directory", err, codeDamaged)
 	} else if err := makeDataDir(c.Node.DataDir); err != nil {
 		return fault("make the data directory", err, codeDisk)
-	} else if err := removeRehearsals(c.Node.DataDir); err != nil {
-		return fault("remove what a verification left", err, codeDisk)
+	} else if err := removeLeftovers(fs, c.Node.DataDir); err != nil {
+		return fault("remove what an earlier process left", err, codeDisk)
 	}
 	var err error
 	n.memory = MemoryPlan(c)

@@ -14,7 +14,7 @@ import (
 // holds all entries of the node's log; the last ones may not be committed. Nothing of the directory
 // changes.
 func BackupOffline(ctx context.Context, dir, out string) (Survivor, error) {
-	scratch := filepath.Join(dir, "backup.tmp") // beside the state: its files are linked
+	scratch := filepath.Join(dir, backupTemp) // beside the state: its files are linked
 	if err := os.RemoveAll(scratch); err != nil {
 		return Survivor{}, fault("remove what an earlier backup left", err, codeDisk)
 	}

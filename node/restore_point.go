@@ -143,7 +143,7 @@ func RestorePoint(ctx context.Context, c config.Config, p Point) (done Restored,
 	if err := makeDataDir(c.Node.DataDir); err != nil {
 		return done, fault("make the data directory", err, codeDisk)
 	}
-	scratch := filepath.Join(c.Node.DataDir, "restore.tmp")
+	scratch := filepath.Join(c.Node.DataDir, restoreTemp)
 	if err := os.RemoveAll(scratch); err != nil {
 		return done, fault("remove what an earlier restore left", err, codeDisk)
 	}

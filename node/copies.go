@@ -93,17 +93,49 @@ func (r *roomReader) Read(p []byte) (int, error) {
 // rehearsalPrefix begins the names of temporary directories, which a start of the node removes.
 const rehearsalPrefix = "rehearsal-"
 
-// removeRehearsals removes what verifications of an earlier process have left.
-func removeRehearsals(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, rehearsalPrefix+"*"))
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	return err
-}
-
 func stateHash(ctx context.Context, r *fsm.Replica) (string, error) {
 	view := r.View()
 	defer view.Close()
 	return view.StateHash(ctx)
+}
+
+// The copies of a state that a process makes in a data directory, beside recoveryTemp and those of rehearsals. It removes
+// them, unless it crashes.
+const (
+	restoreTemp = "restore.tmp" // of RestorePoint
+	backupTemp  = "backup.tmp"  // of BackupOffline
+)
+
+// removeLeftovers removes the copies of a state that crashes have left in a data directory. The directory has no
+// recovery that has not finished. Copies of a process that still runs stay.
+func removeLeftovers(fs storage.FS, dir string) error {
+	if fs == nil {
+		fs = storage.Disk
+	}
+	left, err := filepath.Glob(filepath.Join(dir, rehearsalPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	left = append(left, filepath.Join(dir, recoveryTemp), filepath.Join(dir, backupTemp))
+	restore := filepath.Join(dir, restoreTemp)
+	return errors.Join(
+		removeUnlocked(fs, filepath.Join(dir, "state"), left...), // a node, a recovery and a backup lock it
+		removeUnlocked(storage.Disk, filepath.Join(restore, "state"), restore),
+	)
+}
+
+// removeUnlocked removes directories, unless the directory locked exists and cannot be locked.
+func removeUnlocked(fs storage.FS, locked string, dirs ...string) error {
+	lock, err := storage.Lock(fs, locked)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil //nolint:nilerr // what uses the directory next says what is wrong with it
+	}
+	err = nil
+	for _, dir := range dirs {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	if lock != nil {
+		err = errors.Join(err, lock.Close())
+	}
+	return err
 }
