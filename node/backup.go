@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"syscall"
 	"time"
 
 	"dormouse/agent"
@@ -40,12 +42,39 @@ func (n *Node) openBackups() error {
 	n.backups = schedule.New(schedule.Options{
 		Node: n.o.Config.Node.ID, Version: version.String(), URL: b.URL, ClusterID: n.group.ClusterID,
 		Open:   func(ctx context.Context) (blob.Store, error) { return blob.Open(ctx, b.URL, b.Program) },
+		Doubt:  func() string { return sharedDevice(b.URL, n.o.Config.Node) },
 		Source: backupSource{n}, Leader: n.group, Key: n.secrets.ring.Current().Backup(), Trusted: trusted, Recipients: recipients, Due: b.Due,
 		Retention: backup.Retention{Last: b.Keep, Hourly: b.KeepHourly, Daily: b.KeepDaily, Weekly: b.KeepWeekly, Log: logKept(b)},
 		LogEvery:  b.LogEvery, LogBytes: b.LogBytes, Logger: n.logger.Named("backup"),
 	})
 	n.metrics.registry.MustRegister(n.backups)
 	return nil
+}
+
+// sharedDevice returns a warning if the directory of a destination and the node's data are on one device; otherwise "".
+func sharedDevice(url string, node config.Node) string {
+	dir, is := blob.Dir(url)
+	if !is || node.Ephemeral {
+		return ""
+	}
+	at, known := deviceOf(dir)
+	if mine, ok := deviceOf(node.DataDir); !known || !ok || at != mine {
+		return ""
+	}
+	return fmt.Sprintf("the destination %s is on the device of the data directory, and is lost with it: if it should be on another file system, mount that one", url)
+}
+
+// deviceOf returns the device of a file; false if it is not known.
+func deviceOf(path string) (device uint64, known bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, false
+	}
+	stat, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, false
+	}
+	return uint64(stat.Dev), true //nolint:gosec,unconvert // systems differ in the types
 }
 
 // logKept returns how long points in time stay restorable.

@@ -218,6 +218,29 @@ func TestSettingsOfBackupsAreCheckedAtTheStart(t *testing.T) {
 	}
 }
 
+// A destination on the device of the data is lost with it, or is a mount point without its file system.
+func TestADestinationOnTheDeviceOfTheDataIsDoubtful(t *testing.T) {
+	dir := t.TempDir()
+	data := config.Node{DataDir: dir}
+	ephemeral := data
+	ephemeral.Ephemeral = true
+	for name, c := range map[string]struct {
+		url   string
+		data  config.Node
+		warns bool
+	}{
+		"beside the data": {"file://" + t.TempDir(), data, true},
+		"another device":  {"file:///dev", data, false},
+		"a bucket":        {"s3://bucket", data, false},
+		"no data":         {"file://" + t.TempDir(), ephemeral, false},
+		"not there":       {"file://" + filepath.Join(dir, "none"), data, false},
+	} {
+		if got := node.SharedDevice(c.url, c.data); (got != "") != c.warns || c.warns && !strings.Contains(got, c.url+" is on the device") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // An archive that cannot be reached, or has no backups, is a failure. One that is named wrongly is a usage error.
 func TestAnArchiveThatIsNotThereFails(t *testing.T) {
 	dir := t.TempDir()

@@ -26,3 +26,6 @@ func (n *Node) ScopeMetrics() (map[string]float64, error) {
 
 // SlowCalls returns the slow calls that a node keeps, newest first.
 func SlowCalls(n *Node) []document.SlowCall { return n.slow.last() }
+
+// SharedDevice is sharedDevice.
+var SharedDevice = sharedDevice

@@ -33,7 +33,7 @@ type BackupStatus struct {
 	LastIndex     uint64
 	LastSuccessAt int64
 	LastError     string // "" if there was none since this process leads
-	LastErrorAt   int64
+	LastErrorAt   int64  // 0 if LastError is a warning about the destination, and no failure
 
 	ShippedTo   uint64 // the last log entry that was shipped
 	ShippedTime int64  // of the log, at that entry

@@ -33,8 +33,8 @@ const (
 	sweepEvery  = time.Hour
 )
 
-// OpenDir returns the store in a directory. It creates the directory, but not its parent: that one
-// is missing if a file system is not mounted.
+// OpenDir returns the store in a directory. It creates the directory, but not its parent: it should be on the file
+// system of the backups, and is missing if that is not mounted. A mount point itself exists all the same.
 func OpenDir(root string) (Store, error) {
 	root = filepath.Clean(root) // the parents of objects are compared with it
 	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

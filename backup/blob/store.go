@@ -62,6 +62,15 @@ func Check(location string) error {
 	return err
 }
 
+// Dir returns the directory of a file:// URL; false if location is the URL of another store.
+func Dir(location string) (string, bool) {
+	u, err := parse(location)
+	if err != nil || u.Scheme != "file" {
+		return "", false
+	}
+	return path.Clean(u.Path), true
+}
+
 func parse(location string) (*url.URL, error) {
 	u, err := url.Parse(location)
 	if err != nil {

@@ -46,13 +46,14 @@ type Source interface {
 	Rehearse(ctx context.Context, stream io.Reader, bytes int64) (stateHash string, err error)
 }
 
-// Options configure a Runner. All but Logger are required.
+// Options configure a Runner. All but Doubt and Logger are required.
 type Options struct {
 	Node       string
 	Version    string
 	URL        string // of the destination, for people
 	ClusterID  func() string
 	Open       func(ctx context.Context) (blob.Store, error)
+	Doubt      func() string // returns what people should know of the destination once it is open; "" for nothing; nil is for nothing too
 	Source     Source
 	Leader     leading.Leader
 	Key        ed25519.PrivateKey  // signs
@@ -90,6 +91,7 @@ type Runner struct {
 	term    context.Context     //nolint:containedctx // ends when this node no longer leads; guarded by mu
 	taking  bool                // a backup is under way; guarded by mu
 	overdue time.Time           // the second time of the schedule after the newest backup; zero if it is not known; guarded by mu
+	warned  bool                // the doubt about the destination was logged; guarded by mu
 	takes   sync.WaitGroup      // the backup under way; a new one begins only while catalog is set
 }
 
@@ -121,6 +123,7 @@ func (r *Runner) lead(ctx context.Context) {
 			attempts.Wait(ctx)
 			continue
 		}
+		r.doubt()
 		r.setCatalog(ctx, &backup.Catalog{Store: answering{store}, Cluster: r.o.ClusterID(), Trust: backup.Trust{Keys: r.o.Trusted}})
 		var parts sync.WaitGroup
 		parts.Go(func() { r.takeDue(ctx) })
@@ -133,6 +136,27 @@ func (r *Runner) lead(ctx context.Context) {
 		if err := store.Close(); err != nil {
 			r.o.Logger.Warn("close the destination of the backups", "error", err)
 		}
+	}
+}
+
+// doubt tells what people should know of the destination: in the status until something fails, and in the log once.
+func (r *Runner) doubt() {
+	if r.o.Doubt == nil {
+		return
+	}
+	text := r.o.Doubt()
+	if text == "" {
+		return
+	}
+	r.mu.Lock()
+	if r.status.LastError == "" {
+		r.status.LastError = text
+	}
+	first := !r.warned
+	r.warned = true
+	r.mu.Unlock()
+	if first {
+		r.o.Logger.Warn("look at the destination of the backups", "url", r.o.URL, "why", text)
 	}
 }
 

@@ -118,7 +118,7 @@ func checkBackups(f *facts, found *findings) {
 	if b.LogError != "" {
 		found.add(warning, check, "", "the log of the leader says more", "the log is not shipped: %s", b.LogError)
 	}
-	if b.LastSuccessAt == 0 && b.LastError == "" {
+	if b.LastSuccessAt == 0 && b.LastErrorAt == 0 {
 		found.add(note, check, "", "run doctor again in a minute; \"dormctl backup now\" takes one", "the leader knows of no backup yet")
 	}
 	every, err := time.ParseDuration(setting(f, "backup.every"))

@@ -30,7 +30,11 @@ func BackupRows(s layout.BackupStatus) [][2]string {
 	if s.LogError != "" {
 		rows = append(rows, [2]string{"log error", s.LogError})
 	}
-	if s.LastError != "" {
+	switch {
+	case s.LastError == "":
+	case s.LastErrorAt == 0:
+		rows = append(rows, [2]string{"warning", s.LastError})
+	default:
 		rows = append(rows, [2]string{"last error", cli.When(s.LastErrorAt) + ": " + s.LastError})
 	}
 	return rows
