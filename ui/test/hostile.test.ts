@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { close, launch, narrow, open, wide } from './browser.js'
+import { accessible, close, launch, narrow, nodes, open, wide } from './browser.js'
 import { call } from './seed.js'
 
 const scope = 'hostile'
@@ -57,4 +57,30 @@ test('empty pages fit a phone', async () => {
     await whole(page)
     await close(page)
   }
+})
+
+test('a link with another token asks before it is used', async () => {
+  const page = await open(browser, 'agents')
+  const heading = page.getByRole('heading', { name: 'Agents' }).first()
+  await heading.waitFor()
+  const kept = () => page.evaluate(() => sessionStorage.getItem('dormouse.token'))
+  const own = await kept()
+  assert.ok(own)
+  const follow = async (): Promise<void> => { // as a link from another site: it loads the page
+    await page.goto('about:blank')
+    await page.goto(`${nodes[0]}/ui/agents#token=dorm_other`)
+    await page.getByRole('heading', { name: 'Use another token?' }).waitFor()
+  }
+  await follow()
+  assert.equal(await kept(), own)
+  assert.equal(new URL(page.url()).hash, '')
+  await accessible(page)
+  await page.getByRole('button', { name: 'Stay signed in' }).click()
+  await heading.waitFor()
+  assert.equal(await kept(), own)
+
+  await follow()
+  await page.getByRole('button', { name: 'Use the other token' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor() // the node does not know it
+  await close(page)
 })
