@@ -128,7 +128,7 @@ func removeLeftovers(fs storage.FS, dir string) error {
 func removeUnlocked(fs storage.FS, locked string, dirs ...string) error {
 	lock, err := storage.Lock(fs, locked)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil //nolint:nilerr // what uses the directory next says what is wrong with it
+		return nil // what uses the directory next says what is wrong with it
 	}
 	err = nil
 	for _, dir := range dirs {

@@ -1,9 +1,8 @@
 package rest
 
 import (
-	"time"
-
 	"net/http"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/api/document"
