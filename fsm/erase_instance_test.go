@@ -99,6 +99,33 @@ func TestAnErasureIsCompleteOnceItsLiveInstanceHasEnded(t *testing.T) {
 	}
 }
 
+// Two erasures of one live instance, in one log entry or before its owner has ended it, count it once.
+func TestAnInstanceThatIsErasedTwiceCountsOnce(t *testing.T) {
+	erase := func() agent.Commit {
+		return agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&agent.EraseAgent{Agent: agent.InstanceRef{Manager: "m", Key: "a"}.Checkpoint()}}}
+	}
+	for name, twice := range map[string]func(r erasedInstance){
+		"in one entry": func(r erasedInstance) { r.batch(erase(), erase()) },
+		"in two":       func(r erasedInstance) { r.batch(erase()); r.batch(erase()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newErasedInstance(t)
+			r.fill()
+			twice(r)
+			r.end(r.endings()[0], true)
+			first := r.receipt()
+			if !first.Complete() || first.Instances != 1 {
+				t.Fatalf("ended: %+v", first)
+			}
+			twice(r) // nothing is stored, and a new instance is live
+			r.end(r.endings()[0], true)
+			if now := r.receipt(); !now.Complete() || now.Index == first.Index || now.Instances != 1 {
+				t.Errorf("the next instance's receipt is %+v, after %+v", now, first)
+			}
+		})
+	}
+}
+
 // An instance without stored rows may be live all the same: its receipt is its own.
 func TestAnInstanceOfWhichNothingIsStoredHasItsOwnReceipt(t *testing.T) {
 	r := newErasedInstance(t)

@@ -19,10 +19,11 @@ func (e *Erasure) askToEnd(stored bool) {
 		return
 	}
 	row := e.row
+	before := row.Ending && e.Level >= txn.ErasedTwiceLevel // an earlier erasure waits for the end of the same instance
 	e.cleared = row.CompletedAt != 0
-	row.AskedAgain = e.cleared && row.Index != e.Progress.Index
+	row.AskedAgain = e.cleared && row.Index != e.Progress.Index || before && row.AskedAgain
 	row.ErasedIndex, row.Ending, row.CompletedAt = e.Progress.Index, true, 0
-	if row.InstanceCounted = stored; stored {
+	if row.InstanceCounted = stored || before && row.InstanceCounted; stored {
 		row.Instances++
 	}
 	e.Rows.Set(kv.IDKey(kv.KindEnding, e.Scope, e.agent), kv.Indexed)

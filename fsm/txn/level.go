@@ -105,3 +105,7 @@ const TrimLevel = 9
 // TokensApartLevel is the feature level from which on an import of a scope refuses no ops on tokens and on
 // the default policy in that scope.
 const TokensApartLevel = 9
+
+// ErasedTwiceLevel is the feature level from which on an erasure of an instance that another erasure has yet to end
+// counts it once.
+const ErasedTwiceLevel = 9
