@@ -29,8 +29,9 @@ type managerState struct {
 
 	// Guarded by shared.mu.
 	config    agent.Manager
-	loaded    bool // config has been read
-	version   int  // incremented when awake instances must thaw again: another handler, storage, version or schedules
+	loaded    bool   // config has been read
+	index     uint64 // of the log, at which config was read
+	version   int    // incremented when awake instances must thaw again: another handler, storage, version or schedules
 	readAt    time.Duration
 	instances map[string]*instance // :: key
 	idle      idleList             // instances that can hibernate
@@ -75,7 +76,8 @@ func (tb *table) manager(ctx context.Context, scope, name string) (*managerState
 }
 
 // updateManager stores a manager's row that was read, and returns the manager's
-// state. A row that is older than the known one changes nothing.
+// state. A row of a read at an earlier index than the known one changes nothing. Its numbers may be lower: an
+// import brings those of its export.
 func (tb *table) updateManager(ms *managerState, answers agent.Answers) (*managerState, error) {
 	if len(answers.Answers) != 1 {
 		return nil, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
@@ -92,8 +94,12 @@ func (tb *table) updateManager(ms *managerState, answers agent.Answers) (*manage
 	}
 	ms = tb.canonical(ms)
 	ms.readAt = tb.now()
+	if ms.loaded && answers.Index < ms.index { // an earlier read was answered later
+		return ms, nil
+	}
+	ms.index = answers.Index
 	old := ms.config
-	if ms.loaded && (m.Incarnation < old.Incarnation || m.Incarnation == old.Incarnation && m.Revision <= old.Revision) {
+	if ms.loaded && m.Incarnation == old.Incarnation && m.Revision == old.Revision {
 		return ms, nil
 	}
 	ms.config, ms.loaded = *m, true
