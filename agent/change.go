@@ -153,9 +153,9 @@ func AfterPlace(text string) (from, skip uint64, ok bool) {
 // EndOfChanges returns the error that the last event of a watch of changes means.
 func EndOfChanges(e Event) *Error {
 	if e.Kind == EventDeleted {
-		return Errorf(CodeDeleted, "the scope was deleted: read it again, and watch from the index of that read")
+		return Errorf(CodeDeleted, "the scope was deleted: read it again, and watch from the index after that read")
 	}
-	err := Errorf(CodeCompacted, "changes below index %d are no longer kept: read the scope again, and watch from the index of that read", e.Floor)
+	err := Errorf(CodeCompacted, "changes below index %d are no longer kept: read the scope again, and watch from the index after that read", e.Floor)
 	err.Floor = e.Floor
 	return err
 }

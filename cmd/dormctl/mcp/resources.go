@@ -200,8 +200,8 @@ func (b *subscriptions) drop(session, uri string) {
 }
 
 // watch sends a notification for each change of a resource, until one or ctx ends. A watch that ends for
-// another reason, as when the scope is deleted, may have missed changes: watch then sends a notification and
-// begins again. It gives up if the caller may not watch any more.
+// another reason, as when the scope is deleted, may have missed changes: watch then begins again, and sends a
+// notification once the new one stands. It gives up if the caller may not watch any more.
 func (b *subscriptions) watch(ctx context.Context, one *subscription, server *sdk.Server, uri, path string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -216,16 +216,15 @@ func (b *subscriptions) watch(ctx context.Context, one *subscription, server *sd
 		_ = server.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}) // a client that has gone needs no notification
 	}
 	pause := retry.New(rewatchFirst, rewatchMost)
-	for {
+	for again := false; ; again = true {
 		began := time.Now()
-		code := agent.CodeOf(b.follow(ctx, path, changed))
+		code := agent.CodeOf(b.follow(ctx, path, changed, again))
 		if time.Since(began) > rewatchMost {
 			pause.Reset()
 		}
 		if code == agent.CodeUnauthenticated || code == agent.CodeForbidden || !pause.Wait(ctx) {
 			break
 		}
-		changed()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -234,11 +233,16 @@ func (b *subscriptions) watch(ctx context.Context, one *subscription, server *sd
 	}
 }
 
-// follow calls changed for each change of a path in the feed, until the feed ends.
-func (b *subscriptions) follow(ctx context.Context, path string, changed func()) error {
+// follow calls changed for each change of a path in the feed, until the feed ends, and if it is another attempt also once
+// it will miss no change.
+func (b *subscriptions) follow(ctx context.Context, path string, changed func(), again bool) error {
 	for event, err := range b.store.service.Watch(ctx, agent.Watch{Scope: b.store.scope, Changes: true, Prefix: path}) {
 		if err != nil {
 			return err
+		}
+		if again {
+			again = false
+			changed()
 		}
 		for _, change := range event.Changes {
 			if change.Path() == path {
