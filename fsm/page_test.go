@@ -158,3 +158,28 @@ func TestAPageOfChangesWithBodiesIsBounded(t *testing.T) {
 		t.Errorf("the pages are %q, want %q", got, want)
 	}
 }
+
+// A change whose body was deleted has none, also if the page ends before the deletion, and what was written since has the
+// same revision and time.
+func TestAChangeHasNoBodyOfAnotherAtTheEndOfAPage(t *testing.T) {
+	r := recording(t)
+	r.batch(agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{
+		&agent.PutValue{Key: "k", Bytes: []byte("first")}, &agent.DeleteValue{Key: "k"}, &agent.PutValue{Key: "k", Bytes: []byte("second")},
+	}})
+	view := r.machine.View()
+	defer view.Close()
+	for skip, want := range []string{"", "", "second"} {
+		page, err := view.ChangesPage(agent.DefaultScope, r.index, uint64(skip), "", 1)
+		if err != nil || len(page.Changes) != 1 {
+			t.Fatalf("%d changes, %v", len(page.Changes), err)
+		}
+		view.AddBodies(agent.DefaultScope, &page)
+		got := ""
+		if v, ok := page.Changes[0].Body.(*agent.Value); ok {
+			got = string(v.Bytes)
+		}
+		if got != want {
+			t.Errorf("change %d has the body %q, want %q", skip, got, want)
+		}
+	}
+}

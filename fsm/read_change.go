@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"slices"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
@@ -111,11 +112,12 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 // AddBodies sets the bodies of the page's changes. It ends the page before a change whose body does
 // not fit: a page reads at most changeBodiesMax bytes, also of what later changes wrote, or one body.
 func (v *View) AddBodies(scope string, page *ChangesPage) {
-	size, deleted := 0, agent.DeletedLater(page.Changes)
+	after, whole := v.sameTime(scope, page)
+	size, deleted := 0, agent.DeletedLater(slices.Concat(page.Changes, after))
 	for i := range page.Changes {
 		c := &page.Changes[i]
 		read := c.Written()
-		if read == nil || deleted[i] {
+		if read == nil || deleted[i] || !whole && c.Time == page.Changes[len(page.Changes)-1].Time {
 			continue
 		}
 		bytes := c.SetBody(v.Answer(scope, read).Found)
@@ -126,6 +128,26 @@ func (v *View) AddBodies(scope string, page *ChangesPage) {
 		}
 		size += bytes
 	}
+}
+
+// sameTime returns the changes after a page that have the time of its last one. whole is false if these are not all.
+func (v *View) sameTime(scope string, page *ChangesPage) (after []agent.Changed, whole bool) {
+	if len(page.Changes) == 0 {
+		return nil, true
+	}
+	at := page.Changes[len(page.Changes)-1].Time
+	err := v.eachChange(scope, page.Next, func(index uint64, row *logpb.ChangeRow) bool {
+		if row.TimeMs != at {
+			return false
+		}
+		for ordinal, change := range row.Changes {
+			if index > page.Next || uint64(ordinal) >= page.Skip {
+				after = append(after, decodeChange(change))
+			}
+		}
+		return len(after) <= changesSeenMax
+	})
+	return after, err == nil && len(after) <= changesSeenMax
 }
 
 func decodeChangeRow(raw []byte) (*logpb.ChangeRow, error) {
