@@ -18,6 +18,14 @@ class DormouseError(Exception):
 
     outcome: Literal["refused", "unknown"]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Makes copies and pickles: the arguments of an error are its text, not those of its constructor."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[DormouseError], args: tuple[Any, ...]) -> DormouseError:
+    return kind.__new__(kind, *args)
+
 
 class RefusedError(DormouseError):
     """A call that was refused: it was not applied.
