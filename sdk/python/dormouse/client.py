@@ -62,7 +62,7 @@ class Client:
             self.transport = Transport(
                 endpoints, token=token, scope=scope, timeout_ms=timeout_ms, attempt_ms=attempt_ms, lone_surrogates=lone_surrogates, http=http
             )
-        self.defaults: CallOptions = defaults or {}
+        self.defaults: CallOptions = _known(defaults or {})
         self.values = Values(self)
         self.checkpoints = Checkpoints(self)
         self.threads = Threads(self)
@@ -117,7 +117,7 @@ class Client:
         options: CallOptions | None = None,
     ) -> Request:
         """Returns a call with the options of this client."""
-        merged = cast(CallOptions, {**self.defaults, **(options or {})})
+        merged = cast(CallOptions, {**self.defaults, **_known(options or {})})
         return Request(method, path, params or {}, query or {}, headers or {}, body, data, merged)
 
     def commit(self, ops: Sequence[Json], **options: Unpack[CallOptions]) -> Json:
@@ -137,6 +137,14 @@ class Client:
 
         request = self.request("GET", "/v1/changes", {}, {"prefix": prefix, "from_index": from_index}, options=options)
         return Watch(self.transport, request, decode, after)
+
+
+def _known(options: CallOptions) -> CallOptions:
+    """Returns options. One that no call takes, such as a misspelt fence, raises TypeError: without it a write might apply against the caller's will."""
+    unknown = sorted(set(options) - set(CallOptions.__annotations__))
+    if unknown:
+        raise TypeError(f"calls have no option {', '.join(unknown)}")
+    return options
 
 
 class Values(Part):
@@ -172,7 +180,10 @@ class Values(Part):
 class Checkpoints(Part):
     """The states of agents."""
 
-    def put(self, key: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+    def put(self, key: str, body: Json, *, if_revision: int | None = None, if_incarnation: int | None = None, **options: Unpack[CallOptions]) -> Json:
+        """Writes a checkpoint. The conditions may be members of the body as well."""
+        conditions = {"if_revision": if_revision, "if_incarnation": if_incarnation}
+        body = {**body, **{name: value for name, value in conditions.items() if value is not None}}
         return self._json("PUT", "/v1/checkpoints/{key}", params={"key": key}, body=body, **options)
 
     def patch(self, key: str, patch: Json, *, if_revision: int | None = None, **options: Unpack[CallOptions]) -> Json:

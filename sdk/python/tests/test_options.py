@@ -1,0 +1,33 @@
+import unittest
+
+from dormouse import Client, Fence
+
+from .kit import answer, scripted
+
+STAMP = answer({"key": "k", "revision": 4})
+
+
+class Options(unittest.TestCase):
+    def test_an_option_that_no_call_takes_is_refused_and_nothing_is_sent(self) -> None:
+        client, got = scripted(STAMP)
+        calls = {
+            "fense": lambda: client.checkpoints.put("k", {}, fense=Fence("c", 1)),
+            "if_revison": lambda: client.values.put("k", b"", if_revison=3),
+            "if_revision, until": lambda: client.commit([], until=1, if_revision=3),
+            "tail": lambda: client.call("GET", "/v1/threads/{id}", params={"id": "t"}, tail=1),
+            "prefx": lambda: client.changes(prefx="a"),
+            "from": lambda: client.threads.watch("t", **{"from": 3}),
+            "ttl": lambda: client.claims.hold("c", "w", ttl=3),
+            "scop": lambda: client.with_options(scop="acme"),
+            "key": lambda: Client("http://a", defaults={"key": "k"}),  # type: ignore[typeddict-unknown-key]
+        }
+        for named, call in calls.items():
+            with self.assertRaisesRegex(TypeError, f"no option {named}$"):
+                call()
+        self.assertEqual(got, [])
+
+    def test_a_checkpoint_is_put_under_conditions(self) -> None:
+        client, got = scripted(STAMP)
+        client.checkpoints.put("k", {"state": {}}, if_revision=0, if_incarnation=7)
+        client.checkpoints.put("k", {"state": {}, "if_revision": 3})
+        self.assertEqual([each.body for each in got], [b'{"state":{},"if_revision":0,"if_incarnation":7}', b'{"state":{},"if_revision":3}'])
