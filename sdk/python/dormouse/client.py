@@ -73,8 +73,8 @@ class Client:
         self.memory = Memory(self)
 
     def with_options(self, **defaults: Unpack[CallOptions]) -> Client:
-        """Returns a client whose calls have these options unless they say otherwise."""
-        return Client(self.transport, defaults=cast(CallOptions, {**self.defaults, **defaults}))
+        """Returns a client whose calls have these options unless they say otherwise. An option that is None is as if it were absent."""
+        return Client(self.transport, defaults=cast(CallOptions, {**self.defaults, **_known(defaults)}))
 
     def __enter__(self) -> Client:
         return self
@@ -140,11 +140,11 @@ class Client:
 
 
 def _known(options: CallOptions) -> CallOptions:
-    """Returns options. One that no call takes, such as a misspelt fence, raises TypeError: without it a write might apply against the caller's will."""
+    """Returns the options that are not None. One that no call takes, such as a misspelt fence, raises TypeError: without it a write might apply against the caller's will."""
     unknown = sorted(set(options) - set(CallOptions.__annotations__))
     if unknown:
         raise TypeError(f"calls have no option {', '.join(unknown)}")
-    return options
+    return cast(CallOptions, {name: value for name, value in options.items() if value is not None})
 
 
 class Values(Part):

@@ -31,3 +31,15 @@ class Options(unittest.TestCase):
         client.checkpoints.put("k", {"state": {}}, if_revision=0, if_incarnation=7)
         client.checkpoints.put("k", {"state": {}, "if_revision": 3})
         self.assertEqual([each.body for each in got], [b'{"state":{},"if_revision":0,"if_incarnation":7}', b'{"state":{},"if_revision":3}'])
+
+    def test_an_option_that_is_none_is_as_if_it_were_absent(self) -> None:
+        client, got = scripted(STAMP, scope="acme")
+        client = client.with_options(scope="beta", fence=Fence("c", 1), timeout_ms=5_000, idempotency_key="mine")
+        none = {"scope": None, "fence": None, "timeout_ms": None, "attempt_ms": None, "idempotency_key": None, "cancelled": None}
+        client.checkpoints.put("k", {}, **none)
+        client.with_options(**none).checkpoints.put("k", {})
+        for each in got:
+            sent = [each.headers.get(name) for name in ("Dormouse-Scope", "Dormouse-Fence", "Dormouse-Timeout-Ms", "Idempotency-Key")]
+            self.assertEqual(sent, ["beta", 'claim="c";epoch=1', "5000", "mine"])
+        client.values.list(scope=None, min_index=None)
+        self.assertEqual(got[-1].headers["Dormouse-Scope"], "beta")
