@@ -71,7 +71,7 @@ class Claims(Part):
         def renew(stopped: threading.Event) -> object:
             return self.renew(name, holder, epoch, ttl_ms, **cast(CallOptions, {**options, **limits(ttl_ms), "cancelled": stopped}))
 
-        return Hold(Fence(name, epoch), ttl_ms, renew, since, lambda: self.release(name, holder, epoch, **options))
+        return Hold(self._client.transport, Fence(name, epoch), ttl_ms, renew, since, lambda: self.release(name, holder, epoch, **options))
 
     def _post(self, path: str, name: str, body: dict[str, Any], options: CallOptions) -> Json:
         return self._json("POST", path, params={"name": name}, body={k: v for k, v in body.items() if v is not None}, **options)
@@ -133,7 +133,7 @@ class Sessions(Part):
         # How old the lease is, only the cluster knows: it is held since its renewal was sent.
         since = time.monotonic()
         renew(threading.Event())
-        return Hold(Fence(f"session:{id}", lease["epoch"]), ttl, renew, since)
+        return Hold(self._client.transport, Fence(f"session:{id}", lease["epoch"]), ttl, renew, since)
 
     def _turned(self, id: str, verb: str, body: Json, options: CallOptions) -> Json:
         return self._json("POST", f"/v1/sessions/{{id}}/{verb}", params={"id": id}, body=body, **options)

@@ -29,6 +29,11 @@ def inconclusive(call: str, refused: RefusedError) -> bool:
     return call in ON_INSTANCES or refused.code in _INCONCLUSIVE or refused.status == 0 or refused.problem.get("type") == _FOREIGN
 
 
+def final(refused: RefusedError) -> bool:
+    """Reports whether a node refused a call by what it calls on: no node would do it. A refusal of a proxy, or for the caller's token, may pass."""
+    return 400 <= refused.status < 500 and refused.code not in TRANSIENT | _INCONCLUSIVE and refused.problem.get("type") != _FOREIGN
+
+
 def problem_of(status: int, body: bytes) -> Mapping[str, Any]:
     """Returns the problem of an answer. An answer of a proxy may have none: with 5xx it does not say whether a node had the call."""
     try:
