@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from .errors import RefusedError, UnknownError, refusal
 from .http import Http, NotSentError, Response, StandardHttp, Stream
 from .keys import takes_key
-from .operations import READS
+from .operations import READS, TAKES_MIN_INDEX, TAKES_STALE
 from .problems import TRANSIENT, UNDECIDED, inconclusive, problem_of
 from .text import LoneSurrogates, encode, well_formed
 from .wait import pause, sleep
@@ -43,8 +43,8 @@ class CallOptions(TypedDict, total=False):
     scope: str
     idempotency_key: str  #: of writes: send a call again under the key of the call before to learn its outcome
     fence: Fence
-    stale: bool  #: of reads: answer from the node's own state
-    min_index: int  #: of reads: wait until the node has applied this index
+    stale: bool  #: of reads that take it: answer from the node's own state
+    min_index: int  #: of reads that take it: wait until the node has applied this index
     cancelled: threading.Event  #: set it to end the retries of a call, and a watch at the next sign of life; one attempt is not interrupted
 
 
@@ -265,8 +265,9 @@ class Transport:
 
         path = re.sub(r"\{(\w+)\}", param, request.path)
         query = dict(request.query)
-        if request.name in READS:
+        if request.name in TAKES_STALE:
             query["stale"] = request.options.get("stale") or None
+        if request.name in TAKES_MIN_INDEX:
             query["min_index"] = request.options.get("min_index")
         pairs: list[tuple[str, str]] = []
         for name, value in query.items():

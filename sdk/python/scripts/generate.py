@@ -7,6 +7,7 @@ import sys
 here = pathlib.Path(__file__).resolve().parent.parent
 document = json.loads((here / "../../server/rest/testdata/openapi.json").read_text())
 idempotent, on_instances, reads = [], [], []
+takes: dict[str, list[str]] = {"stale": [], "min_index": []}
 for path, item in document["paths"].items():
     for method, operation in item.items():
         names = {parameter["name"] for parameter in operation.get("parameters", []) if "name" in parameter}
@@ -16,6 +17,8 @@ for path, item in document["paths"].items():
             idempotent.append(f"{method.upper()} {path}")
         elif method == "get" or "min_index" in names:
             reads.append(f"{method.upper()} {path}")
+        for name in names & set(takes):
+            takes[name].append(f"{method.upper()} {path}")
 
 
 def listed(name: str, doc: str, calls: list[str]) -> str:
@@ -33,7 +36,9 @@ text += (
     )
     + "\n"
 )
-text += listed("READS", "The calls that change nothing.", reads)
+text += listed("READS", "The calls that change nothing.", reads) + "\n"
+text += listed("TAKES_STALE", "The reads that take stale.", takes["stale"]) + "\n"
+text += listed("TAKES_MIN_INDEX", "The reads that take min_index.", takes["min_index"])
 file = here / "dormouse/operations.py"
 if "--check" in sys.argv:
     if not file.exists() or file.read_text() != text:

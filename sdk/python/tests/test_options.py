@@ -2,7 +2,7 @@ import unittest
 
 from dormouse import Client, Fence
 
-from .kit import answer, scripted
+from .kit import answer, scripted, stream
 
 STAMP = answer({"key": "k", "revision": 4})
 
@@ -43,3 +43,24 @@ class Options(unittest.TestCase):
             self.assertEqual(sent, ["beta", 'claim="c";epoch=1', "5000", "mine"])
         client.values.list(scope=None, min_index=None)
         self.assertEqual(got[-1].headers["Dormouse-Scope"], "beta")
+
+    def test_stale_and_min_index_go_only_to_calls_that_take_them(self) -> None:
+        instance, pod = {"manager": "m", "key": "k"}, "/v1/pods/{manager}/{key}"
+        client, got = scripted(STAMP)
+        client = client.with_options(stale=True, min_index=7)
+        client.checkpoints.get("k")
+        client.read([])
+        client.memory.recall({})
+        for path in ("/v1/whoami", "/v1/cluster", "/v1/managers/{manager}/instances/{key}", pod, pod + "/nodes"):
+            client.call("GET", path, params=instance)
+        client.call("GET", "/v1/cluster/log")
+        client.checkpoints.put("k", {})
+        both, stale = {"stale": ["true"], "min_index": ["7"]}, {"stale": ["true"]}
+        self.assertEqual([each.query for each in got], [both] * 3 + [stale] * 5 + [{}] * 2)
+
+    def test_a_client_that_reads_stale_follows_changes(self) -> None:
+        client, got = scripted(stream("id: p1\nevent: change\ndata: {}\n\n"))
+        client = client.with_options(stale=True, min_index=7)
+        with client.changes(prefix="a") as changes:
+            next(changes)
+        self.assertEqual(got[0].query, {"prefix": ["a"]})
