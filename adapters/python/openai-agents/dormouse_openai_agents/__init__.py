@@ -97,10 +97,12 @@ class DormouseSession:
                     raise RefusedError(thread["error"])
                 self._incarnation, self._rev, self._items = 0, 0, []
                 return
-            if thread["found"]["incarnation"] != self._incarnation:
-                start_over = self._rev > 0
-                self._incarnation, self._rev, self._items = thread["found"]["incarnation"], 0, []
-                if start_over:
+            incarnation, floor = thread["found"]["incarnation"], thread["found"]["floor"]
+            if incarnation != self._incarnation or self._rev < floor:
+                # The thread is another one, or entries that were not read are compacted.
+                read_from = self._rev
+                self._incarnation, self._rev, self._items = incarnation, floor, []
+                if read_from != floor:
                     continue
             if "error" in page:
                 raise RefusedError(page["error"])

@@ -36,14 +36,17 @@ class OneThread:
     def __init__(self) -> None:
         self.threads = self
         self.entries: list[dict[str, Any]] = []
+        self.floor = 0
 
     def append(self, thread: str, entries: list[dict[str, Any]]) -> None:
         assert len(entries) <= 1024, f"{len(entries)} entries in one commit"
         self.entries += [{**each, "seq": len(self.entries) + at} for at, each in enumerate(json.loads(json.dumps(entries)))]
 
     def read(self, reads: list[dict[str, Any]]) -> dict[str, Any]:
-        page = {"items": json.loads(json.dumps(self.entries[reads[1]["from"] :])), "next": None}
-        return {"answers": [{"found": {"incarnation": 1}}, {"found": page}]}
+        page: dict[str, Any] = {"found": {"items": json.loads(json.dumps(self.entries[reads[1]["from"] :])), "next": None}}
+        if reads[1]["from"] < self.floor:
+            page = {"error": {"code": "compacted", "status": 410, "detail": "compacted", "floor": self.floor}}
+        return {"answers": [{"found": {"incarnation": 1, "floor": self.floor}}, page]}
 
 
 class Alone(unittest.IsolatedAsyncioTestCase):
@@ -62,6 +65,21 @@ class Alone(unittest.IsolatedAsyncioTestCase):
             await DormouseSession("s", client).add_items(items)  # type: ignore[arg-type]
             self.assertEqual(await DormouseSession("s", client).get_items(), items)  # type: ignore[arg-type]
             self.assertEqual(await DormouseSession("s", client).get_items(2), items[-2:])  # type: ignore[arg-type]
+
+    async def test_a_session_goes_on_after_a_compaction(self):
+        client = OneThread()
+        session = DormouseSession("s", client)  # type: ignore[arg-type]
+        await session.add_items([item(0), item(1)])
+        self.assertEqual(len(await session.get_items()), 2)
+        await session.add_items([item(n) for n in range(2, 6)])
+        client.floor = 4
+        for each in (session, DormouseSession("s", client)):  # type: ignore[arg-type]
+            self.assertEqual(await each.get_items(), [item(4), item(5)])
+        # What was read before a compaction is kept.
+        client.floor = 6
+        self.assertEqual(await session.get_items(), [item(4), item(5)])
+        await session.add_items([item(6)])
+        self.assertEqual(await session.get_items(), [item(4), item(5), item(6)])
 
 
 @unittest.skipUnless(os.environ.get("DORMOUSE_URLS"), "needs a cluster: make sdk-python")
@@ -121,6 +139,16 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         await session.add_items([item(2)])
         self.assertEqual(await other.get_items(), [item(2)])
         self.assertEqual(await other.pop_item(), item(2))
+
+    async def test_a_session_goes_on_after_its_thread_was_compacted(self):
+        session = self.session()
+        await session.add_items([item(0), item(1)])
+        self.assertEqual(len(await session.get_items()), 2)
+        await self.session().add_items([item(2), item(3)])
+        self.client.threads.compact("openai-agents/s", {"before_seq": 3})
+        self.assertEqual(await session.get_items(), [item(3)])
+        self.assertEqual(await self.session().get_items(), [item(3)])
+        self.assertEqual(await session.pop_item(), item(3))
 
     async def test_a_long_history_is_read_whole_and_too_many_bytes_at_once_are_refused(self):
         session = self.session()
