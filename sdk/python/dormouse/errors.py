@@ -30,7 +30,9 @@ def _restored(kind: type[DormouseError], args: tuple[Any, ...]) -> DormouseError
 class RefusedError(DormouseError):
     """A call that was refused: it was not applied.
 
-    `problem` has the members of its code, such as `rev` of a conflict.
+    Two codes of pods are an exception. After `mutation_failed` the new topology is stored, and after
+    `reconcile_failed` some nodes may have been started: the `report` of the problem says what was
+    done. `problem` has the members of its code, such as `rev` of a conflict.
     """
 
     outcome: Literal["refused"] = "refused"
@@ -69,7 +71,7 @@ class Done(Generic[T]):
 
 @dataclass(frozen=True)
 class Refused:
-    """The outcome of a call that was not applied."""
+    """The outcome of a call that was refused."""
 
     error: RefusedError
     outcome: Literal["refused"] = "refused"
