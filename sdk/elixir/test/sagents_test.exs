@@ -67,9 +67,9 @@ defmodule Dormouse.SagentsTest do
 
   test "conversations that wait for a person are found", %{tenant: tenant, context: context, client: client} do
     assert save(States, tenant, "x", context) == :ok
-    assert States.set_interrupted(tenant, true, context) == :ok
+    assert States.set_interrupted(tenant, context, true) == :ok
     assert {:ok, %{"items" => [%{"id" => "c1"}]}} = Conversations.list(client, interrupted: true)
-    assert States.set_interrupted(tenant, false, context) == :ok
+    assert States.set_interrupted(tenant, context, false) == :ok
     assert {:ok, %{"items" => []}} = Conversations.list(client, interrupted: true)
   end
 
@@ -144,6 +144,12 @@ defmodule Dormouse.SagentsOutcomesTest do
       {:ok, %{"state" => %{"text" => text}, "if_revision" => revision}} = Dormouse.JSON.decode(each.body)
       {each.headers["idempotency-key"], text, revision}
     end
+  end
+
+  test "an interrupt is noted with the arguments in the order of the callback" do
+    {client, got} = scripted([answer(%{id: "c", interrupted: true})])
+    assert AgentPersistence.set_interrupted([client: client], nil, %{agent_id: "a", conversation_id: "c"}, true) == :ok
+    assert [%{target: "/v1/conversations/c/interrupted", body: ~s({"interrupted":true})}] = got.()
   end
 
   test "a save learns first what came of one whose outcome was unknown, and builds on it" do

@@ -20,6 +20,8 @@ end
 defmodule Sagents.AgentPersistence do
   @callback persist_state(term(), map(), map()) :: :ok | {:error, term()}
   @callback load_state(term(), map()) :: {:ok, map()} | {:error, term()}
+  @callback set_interrupted(term(), map(), boolean()) :: :ok | {:error, term()}
+  @optional_callbacks set_interrupted: 3
 end
 
 defmodule Sagents.DisplayMessagePersistence do

@@ -25,7 +25,7 @@ defmodule Dormouse.Sagents.AgentPersistence do
       @dormouse options
       def persist_state(scope, state_data, context), do: Dormouse.Sagents.AgentPersistence.persist_state(@dormouse, scope, state_data, context)
       def load_state(scope, context), do: Dormouse.Sagents.AgentPersistence.load_state(@dormouse, scope, context)
-      def set_interrupted(scope, interrupted, context), do: Dormouse.Sagents.AgentPersistence.set_interrupted(@dormouse, scope, interrupted, context)
+      def set_interrupted(scope, context, interrupted?), do: Dormouse.Sagents.AgentPersistence.set_interrupted(@dormouse, scope, context, interrupted?)
     end
   end
 
@@ -82,8 +82,8 @@ defmodule Dormouse.Sagents.AgentPersistence do
   end
 
   @doc "Sets whether a conversation waits for a person."
-  def set_interrupted(options, scope, interrupted, context) do
-    with {:ok, _conversation} <- Conversations.set_interrupted(client(options, scope), id(context), %{interrupted: interrupted}), do: :ok
+  def set_interrupted(options, scope, context, interrupted?) do
+    with {:ok, _conversation} <- Conversations.set_interrupted(client(options, scope), id(context), %{interrupted: interrupted?}), do: :ok
   end
 
   @doc false
