@@ -66,6 +66,21 @@ defmodule Dormouse.RefusalsTest do
     assert got.() == []
   end
 
+  test "options that a call does not take are refused by name, and nothing is sent" do
+    {client, got} = scripted([answer(@stamp)])
+    assert {:error, %Refused{code: "invalid"} = refused} = Values.put(client, "k", "v", if_revison: 3, timeout: 5)
+    assert Exception.message(refused) =~ ":if_revison, :timeout"
+    assert {:error, %Refused{code: "invalid"}} = client |> Dormouse.with_options(scpoe: "t") |> Checkpoints.get("k")
+    assert_raise Refused, ~r/:prefx/, fn -> client |> Dormouse.changes(prefx: "a") |> Enum.take(1) end
+    assert got.() == []
+  end
+
+  test "a checkpoint is written under the revision of the options" do
+    {client, got} = scripted([answer(@stamp)])
+    assert {:ok, _stamp} = Checkpoints.put(client, "k", %{state: %{}}, if_revision: 3)
+    assert [%{body: ~s({"if_revision":3,"state":{}})}] = got.()
+  end
+
   test "an empty value has its content type" do
     {client, got} = scripted([answer(@stamp)])
     assert {:ok, _stamp} = Values.put(client, "k", "", content_type: "text/plain")

@@ -30,7 +30,11 @@ defmodule Dormouse.Checkpoints do
 
   @path "/v1/checkpoints/{key}"
 
-  def put(client, key, body, options \\ []), do: Dormouse.json(client, "PUT", @path, [params: [key: key], body: body] ++ options)
+  @doc "Writes the state. It takes `:if_revision` too, which may also be in the body."
+  def put(client, key, body, options \\ []) do
+    {own, options} = Keyword.split(options, [:if_revision])
+    Dormouse.json(client, "PUT", @path, [params: [key: key], body: Map.merge(body, Map.new(own))] ++ options)
+  end
 
   @doc "Merges a patch into the state. It takes `:if_revision`, `:upsert` and `:shallow` too."
   def patch(client, key, patch, options \\ []) do

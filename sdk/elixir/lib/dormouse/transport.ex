@@ -13,13 +13,17 @@ defmodule Dormouse.Transport do
   @timeout_ms 30_000
   @attempt_ms 10_000
 
+  # The parts of a request, and the options of any call.
+  @request [:params, :query, :body, :data, :content_type]
+  @options [:timeout_ms, :attempt_ms, :scope, :idempotency_key, :fence, :stale, :min_index]
+
   @doc "Makes a call. options has the request's parts beside the options of any call."
   def call(client, method, path, options) do
-    options = Keyword.merge(client.defaults, options)
     shared = Server.settings(client.server)
     policy = Map.get(shared.settings, :invalid_utf8, :replace)
 
-    with {:ok, target} <- target(method, path, options, policy),
+    with {:ok, options} <- merged(client, options),
+         {:ok, target} <- target(method, path, options, policy),
          {:ok, body} <- encoded(options, policy),
          name = "#{method} #{path}",
          keyed = Keys.takes?(name, options[:body], options[:idempotency_key]),
@@ -44,12 +48,22 @@ defmodule Dormouse.Transport do
     end
   end
 
+  # The options of a call over those of the client.
+  defp merged(client, options) do
+    options = Keyword.merge(client.defaults, options)
+
+    case Enum.uniq(Keyword.keys(options)) -- (@request ++ @options) do
+      [] -> {:ok, options}
+      unknown -> {:error, Refused.new("invalid", "the call has options that it does not take: #{Enum.map_join(unknown, ", ", &inspect/1)}")}
+    end
+  end
+
   @doc "Opens a stream of events after the event with the id last."
   def open(client, path, options, last, silence) do
-    options = Keyword.merge(client.defaults, options)
     shared = Server.settings(client.server)
 
-    with {:ok, target} <- target("GET", path, options, :replace),
+    with {:ok, options} <- merged(client, options),
+         {:ok, target} <- target("GET", path, options, :replace),
          {:ok, headers} <- headers("GET " <> path, options, shared.settings, nil, "", :replace),
          {:ok, authorization} <- authorization(shared.settings[:token]) do
       headers = headers ++ authorization ++ [{"Accept", "text/event-stream"}] ++ common(shared)
