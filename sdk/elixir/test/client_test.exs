@@ -176,6 +176,13 @@ defmodule Dormouse.ClientTest do
       assert second.headers["dormouse-cluster"] == "c1"
     end
 
+    test "an option that is nil leaves that of the client" do
+      {client, got} = scripted([answer(@stamp, 201)])
+      own = Dormouse.with_options(client, scope: "t", fence: %Fence{claim: "c", epoch: 1})
+      assert {:ok, _} = Checkpoints.put(own, "k", %{state: %{}, if_revision: 2}, scope: nil, fence: nil, if_revision: nil)
+      assert [%{headers: %{"dormouse-scope" => "t", "dormouse-fence" => ~s(claim="c";epoch=1)}, body: ~s({"if_revision":2,"state":{}})}] = got.()
+    end
+
     test "reads have no fence and no key" do
       {client, got} = scripted([answer(%{items: [], next: nil})])
       fenced = Dormouse.fenced(client, %Fence{claim: "c", epoch: 1})

@@ -32,8 +32,9 @@ defmodule Dormouse.Checkpoints do
 
   @doc "Writes the state. It takes `:if_revision` too, which may also be in the body."
   def put(client, key, body, options \\ []) do
-    {own, options} = Keyword.split(options, [:if_revision])
-    Dormouse.json(client, "PUT", @path, [params: [key: key], body: Map.merge(body, Map.new(own))] ++ options)
+    {revision, options} = Keyword.pop(options, :if_revision)
+    body = if revision, do: Map.put(body, :if_revision, revision), else: body
+    Dormouse.json(client, "PUT", @path, [params: [key: key], body: body] ++ options)
   end
 
   @doc "Merges a patch into the state. It takes `:if_revision`, `:upsert` and `:shallow` too."

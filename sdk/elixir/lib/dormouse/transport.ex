@@ -48,9 +48,9 @@ defmodule Dormouse.Transport do
     end
   end
 
-  # The options of a call over those of the client.
+  # The options of a call over those of the client. An option that is nil is an absent one.
   defp merged(client, options) do
-    options = Keyword.merge(client.defaults, options)
+    options = Keyword.merge(client.defaults, Enum.reject(options, &match?({_name, nil}, &1)))
 
     case Enum.uniq(Keyword.keys(options)) -- (@request ++ @options) do
       [] -> {:ok, options}
