@@ -343,6 +343,11 @@ defmodule Dormouse.ClientTest do
       assert length(Enum.uniq(["mine" | keys])) == 1 + length(keys)
     end
 
+    test "a refusal of the watch that waits for a claim is the result of the hold" do
+      {client, _got} = scripted([problem("already_claimed", 409), problem("forbidden", 403)])
+      assert {:error, %Refused{code: "forbidden"}} = Claims.hold(client, "c", "w", wait: true)
+    end
+
     test "a renewal under way ends with its hold" do
       owner = self()
       renew = fn -> send(owner, {:renews, self()}) && Process.sleep(:infinity) end

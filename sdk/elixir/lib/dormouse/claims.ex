@@ -55,8 +55,7 @@ defmodule Dormouse.Claims do
 
       {:error, %Refused{code: "already_claimed"}} = held ->
         if own[:wait] do
-          _free = client |> watch(name, options) |> Enum.find(&(&1["holder"] in [nil, ""]))
-          hold(client, name, holder, own ++ options)
+          with :ok <- free(client, name, options), do: hold(client, name, holder, own ++ options)
         else
           held
         end
@@ -64,5 +63,13 @@ defmodule Dormouse.Claims do
       error ->
         error
     end
+  end
+
+  # Waits until no one holds a claim. A watch raises a refusal; this returns it.
+  defp free(client, name, options) do
+    _free = client |> watch(name, options) |> Enum.find(&(&1["holder"] in [nil, ""]))
+    :ok
+  rescue
+    refused in Refused -> {:error, refused}
   end
 end
