@@ -83,7 +83,7 @@ defmodule Dormouse.SagentsTest do
     assert {:ok, [_, text, call]} = Messages.save_message(tenant, @items, context)
     assert text["content"]["stop_reason"] == "length"
     assert text["content"]["user_request_seq"] == 2
-    assert call["id"] == "call:k1"
+    assert "call:k1:" <> _ = call["id"]
     assert Messages.save_message(tenant, [], context) == {:ok, []}
     assert {:ok, %{"items" => rows}} = Conversations.messages(client, "c1")
     assert Enum.map(rows, & &1["type"]) == ["thinking", "text", "tool_call"]
@@ -108,6 +108,35 @@ defmodule Dormouse.SagentsTest do
 
     assert Messages.update_tool_status(tenant, :completed, %{call_id: "k9"}, context) == {:error, :not_found}
     assert Messages.update_tool_status(tenant, :completed, %{call_id: "k1"}, %{context | conversation_id: "none"}) == {:error, :not_found}
+  end
+
+  test "calls and results with the id of an earlier call have rows of their own, and a change is one of the newest", %{
+    tenant: tenant,
+    context: context,
+    client: client
+  } do
+    call = List.last(@items)
+    result = %{type: :tool_result, message_type: :tool, content: %{"tool_call_id" => "k1", "name" => "search", "content" => "one"}}
+    assert {:ok, [_]} = Messages.save_message(tenant, [call], context)
+    assert {:ok, _} = Messages.update_tool_status(tenant, :completed, %{call_id: "k1", result: "one"}, context)
+    assert {:ok, [_]} = Messages.save_message(tenant, [result], context)
+    assert {:ok, [_]} = Messages.save_message(tenant, [call], context)
+    assert {:ok, [_]} = Messages.save_message(tenant, [put_in(result.content["content"], "two")], context)
+    assert {:ok, _} = Messages.update_tool_status(tenant, :failed, %{call_id: "k1", error: "gone"}, context)
+    assert {:ok, _} = Messages.resolve_tool_result(tenant, "k1", "three", context)
+
+    # Far from the end, too.
+    text = %{type: :text, message_type: :user, content: %{"text" => "x"}}
+    assert {:ok, _} = Messages.save_message(tenant, List.duplicate(text, 60), context)
+    assert {:ok, _} = Messages.update_tool_status(tenant, :cancelled, %{call_id: "k1"}, context)
+    assert {:ok, %{"items" => rows}} = Conversations.messages(client, "c1", limit: 4)
+
+    assert Enum.map(rows, &{&1["type"], &1["status"]}) |> Enum.reject(&(elem(&1, 0) == "tool_result")) == [
+             {"tool_call", "completed"},
+             {"tool_call", "cancelled"}
+           ]
+
+    assert for(%{"type" => "tool_result"} = row <- rows, do: row["content"]["content"]) == ["one", "three"]
   end
 
   test "an interrupted result is resolved, also far from the end", %{tenant: tenant, context: context} do

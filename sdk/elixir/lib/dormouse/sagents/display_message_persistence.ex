@@ -7,8 +7,10 @@ defmodule Dormouse.Sagents.DisplayMessagePersistence do
       end
 
   It takes the options of `Dormouse.Sagents.AgentPersistence`. The items of a message are saved at
-  once, in order; their rows are JSON documents with string keys. The row of a tool call has the id
-  `call:` and that of its result `result:` before the id of the call.
+  once, in order; their rows are JSON documents with string keys.
+
+  Some providers give each call of a tool the same id. So the `tool_call` of a row is the id of the call
+  with a random suffix, and its `content` has the id itself. A change is one of the newest row of a call.
   """
 
   alias Dormouse.{Conversations, Refused}
@@ -38,7 +40,7 @@ defmodule Dormouse.Sagents.DisplayMessagePersistence do
 
   @doc "Updates the status of a tool call."
   def update_tool_status(options, scope, status, tool_info, context) do
-    change(options, scope, context, "call:" <> tool_info.call_id, fn content ->
+    change(options, scope, context, {"tool_call", "call_id", tool_info.call_id}, fn content ->
       more = for {name, value} <- tool_info, name in [:display_text, :result, :error], into: %{}, do: {Atom.to_string(name), text(value)}
       %{status: Atom.to_string(status), content: Map.merge(content, more)}
     end)
@@ -46,7 +48,9 @@ defmodule Dormouse.Sagents.DisplayMessagePersistence do
 
   @doc "Replaces the content of an interrupted result of a tool."
   def resolve_tool_result(options, scope, tool_call_id, content, context) do
-    change(options, scope, context, "result:" <> tool_call_id, fn before -> %{content: Map.merge(before, %{"content" => content, "is_interrupt" => false})} end)
+    change(options, scope, context, {"tool_result", "tool_call_id", tool_call_id}, fn before ->
+      %{content: Map.merge(before, %{"content" => content, "is_interrupt" => false})}
+    end)
   end
 
   @doc "Saves a message that middleware made."
@@ -61,11 +65,13 @@ defmodule Dormouse.Sagents.DisplayMessagePersistence do
     draft = %{role: Atom.to_string(item.message_type), type: Atom.to_string(item.type), content: content}
 
     case item do
-      %{type: :tool_call, content: %{"call_id" => id}} -> Map.put(draft, :tool_call, id)
-      %{type: :tool_result, content: %{"tool_call_id" => id}} -> Map.put(draft, :tool_call, id)
+      %{type: :tool_call, content: %{"call_id" => id}} -> Map.put(draft, :tool_call, unique(id))
+      %{type: :tool_result, content: %{"tool_call_id" => id}} -> Map.put(draft, :tool_call, unique(id))
       _text -> draft
     end
   end
+
+  defp unique(id), do: id <> ":" <> Base.encode16(:crypto.strong_rand_bytes(8), case: :lower)
 
   defp save(options, scope, drafts, context) do
     client = AgentPersistence.client(options, scope)
@@ -81,13 +87,13 @@ defmodule Dormouse.Sagents.DisplayMessagePersistence do
   end
 
   # One process, the agent's, writes the messages of a conversation, so it does not change in between.
-  defp change(options, scope, context, message, make) do
+  defp change(options, scope, context, wanted, make) do
     client = AgentPersistence.client(options, scope)
     id = AgentPersistence.id(context)
 
-    with {:ok, row} <- find(client, id, message, nil),
+    with {:ok, row} <- find(client, id, wanted),
          change = make.(row["content"]),
-         {:ok, updated} <- Conversations.update_message(client, id, message, change) do
+         {:ok, updated} <- Conversations.update_message(client, id, row["id"], change) do
       {:ok, row |> Map.merge(Map.new(change, fn {name, value} -> {Atom.to_string(name), value} end)) |> Map.merge(Map.get(updated, "message", updated))}
     else
       {:error, %Refused{code: "not_found"}} -> {:error, :not_found}
@@ -95,25 +101,27 @@ defmodule Dormouse.Sagents.DisplayMessagePersistence do
     end
   end
 
-  # Looks for a message from the end, where it nearly always is.
-  defp find(client, id, message, nil) do
+  # Looks for the newest message of a call, first at the end, where it nearly always is.
+  defp find(client, id, wanted) do
     with {:ok, page} <- Conversations.messages(client, id, tail: 50) do
-      case Enum.find(page["items"], &(&1["id"] == message)) do
-        nil -> find(client, id, message, 0)
+      case newest(page["items"], wanted) do
+        nil -> find(client, id, wanted, 0, nil)
         row -> {:ok, row}
       end
     end
   end
 
-  defp find(client, id, message, from) do
+  defp find(client, id, wanted, from, before) do
     with {:ok, page} <- Conversations.messages(client, id, from: from, limit: 1000) do
-      case {Enum.find(page["items"], &(&1["id"] == message)), page["next"]} do
+      case {newest(page["items"], wanted) || before, page["next"]} do
         {nil, nil} -> {:error, :not_found}
-        {nil, next} -> find(client, id, message, next)
-        {row, _next} -> {:ok, row}
+        {row, nil} -> {:ok, row}
+        {row, next} -> find(client, id, wanted, next, row)
       end
     end
   end
+
+  defp newest(rows, {type, name, call_id}), do: rows |> Enum.reverse() |> Enum.find(&(&1["type"] == type and &1["content"][name] == call_id))
 
   defp text(value) when is_binary(value), do: value
   defp text(value), do: if(Dormouse.Term.json?(value), do: value, else: inspect(value))
