@@ -322,6 +322,34 @@ defmodule Dormouse.ClientTest do
       assert {:error, _reason} = Hold.check(hold)
     end
 
+    test "a refusal of a renewal that is about the node is no loss: the next renewal goes to another node" do
+      claim = answer(%{name: "c", holder: "w", epoch: 3})
+
+      for passing <- [problem("unauthenticated", 401), problem("forbidden", 403), {404, "text/html", [], "<html>"}] do
+        {client, got} = scripted([claim, passing, claim])
+        assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 60_000)
+        for _ <- 1..2, do: renew(hold)
+        assert Hold.check(hold) == :ok
+        assert [%{node: taken}, %{node: taken}, %{node: other}] = got.()
+        assert other != taken
+        assert Hold.release(hold) == :ok
+        assert %{target: "/v1/claims/c/release"} = List.last(got.())
+      end
+    end
+
+    test "a claim whose renewal was refused is released, unless it was fenced" do
+      claim = answer(%{name: "c", holder: "w", epoch: 3})
+
+      for {code, released} <- [{"invalid", true}, {"fenced", false}] do
+        {client, got} = scripted([claim, problem(code, 409), claim])
+        assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 60_000)
+        renew(hold)
+        assert_receive {:dormouse_lost, ^hold, _reason}
+        assert Hold.release(hold) == :ok
+        assert Enum.any?(got.(), &(&1.target == "/v1/claims/c/release")) == released
+      end
+    end
+
     test "a claim is released, also when its owner ends" do
       {client, got} = scripted([answer(%{name: "c", epoch: 3})])
       assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 60_000)
@@ -357,6 +385,12 @@ defmodule Dormouse.ClientTest do
       assert Hold.stop(hold) == :ok
       assert_receive {:DOWN, ^ref, :process, ^renewal, :killed}
     end
+  end
+
+  # Renews a hold now, and waits for the result.
+  defp renew(hold) do
+    send(hold.pid, :renew)
+    until(fn -> :sys.get_state(hold.pid).renewal == nil end)
   end
 
   # Returns the waits of a traced process that has ended.

@@ -51,7 +51,10 @@ defmodule Dormouse.Claims do
     case take(client, name, holder, [ttl_ms: ttl_ms] ++ key ++ options) do
       {:ok, %{"epoch" => epoch}} ->
         renew = fn -> renew(client, name, holder, epoch, Keyword.merge(options, [ttl_ms: ttl_ms] ++ Hold.limits(ttl_ms))) end
-        Hold.start(%Fence{claim: name, epoch: epoch}, ttl_ms, since, renew, fn -> release(client, name, holder, epoch, options) end)
+
+        Hold.start(%Fence{claim: name, epoch: epoch}, ttl_ms, since, fn -> Hold.renewal(client, renew) end, fn ->
+          release(client, name, holder, epoch, options)
+        end)
 
       {:error, %Refused{code: "already_claimed"}} = held ->
         if own[:wait] do

@@ -8,7 +8,7 @@ defmodule Dormouse.Hold do
   """
   use GenServer
 
-  alias Dormouse.{Fence, HTTP, Refused}
+  alias Dormouse.{Fence, HTTP, Problem, Refused, Server}
 
   @enforce_keys [:pid, :fence]
   defstruct [:pid, :fence]
@@ -18,13 +18,26 @@ defmodule Dormouse.Hold do
   @doc false
   # renew and release are functions without arguments that return the result of the call.
   def start(fence, ttl_ms, since, renew, release) do
-    state = %{fence: fence, ttl_ms: ttl_ms, until: since + ttl_ms, renew: renew, release: release, owner: self(), lost: nil, renewal: nil}
+    state = %{fence: fence, ttl_ms: ttl_ms, until: since + ttl_ms, renew: renew, release: release, owner: self(), lost: nil, fenced: false, renewal: nil}
     with {:ok, pid} <- GenServer.start(__MODULE__, state), do: {:ok, %__MODULE__{pid: pid, fence: fence}}
   end
 
   @doc false
   # The limits of a renewal: it begins at a third of the ttl, and a silent node leaves time for others.
   def limits(ttl_ms), do: [timeout_ms: ttl_ms, attempt_ms: div(ttl_ms, 6)]
+
+  @doc false
+  # Makes a renewal. After a refusal that is about the node, such as that of a proxy, the next one goes to another node.
+  def renewal(client, renew) do
+    server = Dormouse.client(client).server
+    endpoint = Server.settings(server).endpoint
+    result = renew.()
+    if passing?(result), do: Server.leave(server, endpoint)
+    result
+  end
+
+  defp passing?({:error, %Refused{} = refused}), do: Problem.inconclusive?(refused)
+  defp passing?(_result), do: false
 
   @doc "Returns `:ok`, or `{:error, reason}` if the claim is lost or no longer renewed."
   @spec check(t()) :: :ok | {:error, String.t()}
@@ -71,10 +84,10 @@ defmodule Dormouse.Hold do
   def handle_call(:stop, _from, state), do: {:stop, :normal, :ok, state}
   def handle_call(:release, _from, state), do: {:stop, :normal, freed(state), state}
 
-  defp freed(%{lost: lost}) when lost != nil, do: :ok
+  defp freed(%{fenced: true}), do: :ok
 
   defp freed(state) do
-    case state.release.() do
+    case if(HTTP.now() < state.until, do: state.release.(), else: {:ok, nil}) do
       {:ok, _claim} -> :ok
       # Another holder has it already.
       {:error, %Refused{code: "fenced"}} -> :ok
@@ -108,8 +121,11 @@ defmodule Dormouse.Hold do
   defp renewed(_result, _since, %{lost: lost} = state) when lost != nil, do: state
   defp renewed({:ok, _claim}, since, state), do: %{state | until: since + state.ttl_ms} |> expire() |> schedule()
 
-  defp renewed({:error, %Refused{status: status, code: code} = refused}, _since, state) when status in 400..499 and code != "overloaded",
-    do: lose(state, "#{state.fence.claim} is lost: #{Exception.message(refused)}")
+  defp renewed({:error, %Refused{status: status} = refused} = failure, _since, state) when status in 400..499 do
+    if passing?(failure),
+      do: schedule(state),
+      else: lose(%{state | fenced: refused.code == "fenced"}, "#{state.fence.claim} is lost: #{Exception.message(refused)}")
+  end
 
   defp renewed(_failure, _since, state), do: schedule(state)
 

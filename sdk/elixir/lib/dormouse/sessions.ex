@@ -32,7 +32,7 @@ defmodule Dormouse.Sessions do
     since = HTTP.now()
 
     with {:ok, _turned} <- renew.(),
-         do: Hold.start(%Fence{claim: "session:" <> id, epoch: epoch}, ttl_ms, since, renew, fn -> {:ok, nil} end)
+         do: Hold.start(%Fence{claim: "session:" <> id, epoch: epoch}, ttl_ms, since, fn -> Hold.renewal(client, renew) end, fn -> {:ok, nil} end)
   end
 
   def keep(_client, id, _turned, _ttl_ms), do: {:error, Refused.new("invalid", "the turn of session #{id} has no lease: it is queued")}
