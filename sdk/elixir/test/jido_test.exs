@@ -155,6 +155,33 @@ defmodule Dormouse.JidoOutcomesTest do
     assert {:error, %Refused{code: "forbidden"}} = Storage.append_thread("t", [%{}], client: client)
   end
 
+  # Returns metadata as it is read after an append, and the body of that.
+  defp written(metadata) do
+    {client, got} = scripted([problem("forbidden", 403)])
+    assert {:error, %Refused{}} = Storage.append_thread("t", [], client: client, metadata: metadata)
+    assert [%{body: body}] = got.()
+    {:ok, %{"metadata" => stored}} = Dormouse.JSON.decode(body)
+    {read(stored), stored}
+  end
+
+  defp read(stored) do
+    {client, _got} = scripted([answer(%{incarnation: 1, rev: 0, floor: 0, created_at: 1, updated_at: 2, metadata: stored})])
+    with {:ok, thread} <- Storage.load_thread("t", client: client), do: thread.metadata
+  end
+
+  test "metadata of any term is read as it was written, and is JSON if that suffices" do
+    assert written(%{mood: "x", count: 2}) == {%{mood: "x", count: 2}, %{"mood" => "x", "count" => 2}}
+
+    for metadata <- [%{mood: :awake}, %{"mood" => "x"}, %{pair: {1, 2}}, %{mood: %{deep: 1}}, %{owner: self()}, %{text: <<255>>}] do
+      assert {^metadata, stored} = written(metadata)
+      assert [{"erlang_external_term", _bytes}] = Map.to_list(stored)
+      # Metadata that looks like bytes is none of them.
+      assert {^stored, _again} = written(stored)
+    end
+
+    assert read(%{"erlang_external_term" => "?"}) == {:error, :invalid_term}
+  end
+
   describe "a thread that changes while its pages are read" do
     defp thread(incarnation, rev), do: answer(%{incarnation: incarnation, rev: rev, floor: 0, created_at: 1, updated_at: 2, metadata: %{}})
 

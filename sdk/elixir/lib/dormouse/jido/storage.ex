@@ -20,6 +20,9 @@ defmodule Dormouse.Jido.Storage do
   @entry Module.concat(["Jido", "Thread", "Entry"])
   @thread Module.concat(["Jido", "Thread"])
 
+  # The member of a thread's metadata that has a term as bytes.
+  @term "erlang_external_term"
+
   # Entries that one read of a long thread returns at most.
   @page 1000
 
@@ -52,8 +55,7 @@ defmodule Dormouse.Jido.Storage do
     with {:ok, expected} <- expected(opts[:expected_rev]),
          {:ok, drafts} <- drafts(entries),
          metadata = opts[:metadata] || %{},
-         {:ok, metadata} <- json(metadata, {:invalid_metadata, metadata}),
-         options = expected ++ if(metadata == %{}, do: [], else: [metadata: metadata]),
+         options = expected ++ if(metadata == %{}, do: [], else: [metadata: kept(metadata)]),
          {:ok, _stamp} <- Threads.append(client(opts), thread_key(thread_id, opts), drafts, options ++ call(opts)) do
       appended(load_thread(thread_id, opts))
     else
@@ -128,12 +130,22 @@ defmodule Dormouse.Jido.Storage do
       else: %{bytes: Base.encode64(Term.encode({payload, refs})), content_type: Term.content_type()}
   end
 
-  defp json(term, invalid), do: if(match?({:ok, _text}, Dormouse.JSON.encode(term, :refuse)), do: {:ok, term}, else: {:error, invalid})
+  # Metadata that is read as it was is stored as JSON, and other as one member with its bytes.
+  defp kept(metadata) do
+    with {:ok, text} <- Dormouse.JSON.encode(metadata, :refuse),
+         {:ok, %{} = stored} <- Dormouse.JSON.decode(text),
+         {:ok, ^metadata} <- metadata(stored) do
+      metadata
+    else
+      _other -> %{@term => Base.encode64(Term.encode(metadata))}
+    end
+  end
 
   # A thread that is deleted, created again or compacted between two pages is read from the start, so
   # that all entries are of one thread.
   defp loaded(thread_id, thread, opts) do
-    with {:ok, entries} <- pages(thread_id, thread, thread["floor"], [], opts) do
+    with {:ok, metadata} <- metadata(thread["metadata"]),
+         {:ok, entries} <- pages(thread_id, thread, thread["floor"], [], opts) do
       {:ok,
        Term.struct(@thread,
          id: thread_id,
@@ -141,7 +153,7 @@ defmodule Dormouse.Jido.Storage do
          entries: entries,
          created_at: thread["created_at"],
          updated_at: thread["updated_at"],
-         metadata: metadata(thread["metadata"]),
+         metadata: metadata,
          stats: %{entry_count: length(entries)}
        )}
     else
@@ -151,7 +163,14 @@ defmodule Dormouse.Jido.Storage do
   end
 
   # Metadata of a thread has atoms as keys in Jido; JSON has strings. Known atoms become atoms again.
-  defp metadata(metadata), do: Map.new(metadata || %{}, fn {name, value} -> {known(name), value} end)
+  defp metadata(%{@term => text} = metadata) when map_size(metadata) == 1 do
+    case Base.decode64(text) do
+      {:ok, bytes} -> Term.decode(bytes)
+      :error -> {:error, :invalid_term}
+    end
+  end
+
+  defp metadata(metadata), do: {:ok, Map.new(metadata || %{}, fn {name, value} -> {known(name), value} end)}
 
   defp known(name) do
     String.to_existing_atom(name)
