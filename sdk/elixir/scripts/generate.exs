@@ -18,6 +18,13 @@ calls =
     {kind, "#{String.upcase(method)} #{path}", kind == :idempotent and ("instances" in tags or "pods" in tags)}
   end
 
+taking = fn parameter ->
+  for {path, item} <- document["paths"],
+      {method, operation} <- item,
+      Enum.any?(operation["parameters"] || [], &(&1["name"] == parameter)),
+      do: "#{String.upcase(method)} #{path}"
+end
+
 listed = fn calls -> calls |> Enum.sort() |> Enum.map_join("", &"               #{inspect(&1)},\n") |> String.trim_trailing(",\n") end
 
 text = """
@@ -37,6 +44,14 @@ defmodule Dormouse.Operations do
 #{listed.(for {:read, call, _on_instance} <- calls, do: call)}
              ])
 
+  @stale MapSet.new([
+#{listed.(taking.("stale"))}
+             ])
+
+  @min_index MapSet.new([
+#{listed.(taking.("min_index"))}
+             ])
+
   @doc "Reports whether the call takes an Idempotency-Key: it may be sent again."
   def idempotent?(call), do: MapSet.member?(@idempotent, call)
 
@@ -45,6 +60,12 @@ defmodule Dormouse.Operations do
 
   @doc "Reports whether the call changes nothing."
   def read?(call), do: MapSet.member?(@reads, call)
+
+  @doc "Reports whether the call can answer from the node's own state."
+  def stale?(call), do: MapSet.member?(@stale, call)
+
+  @doc "Reports whether the call can wait for an index."
+  def min_index?(call), do: MapSet.member?(@min_index, call)
 end
 """
 

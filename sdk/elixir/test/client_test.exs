@@ -192,6 +192,17 @@ defmodule Dormouse.ClientTest do
       refute Map.has_key?(headers, "idempotency-key")
     end
 
+    test "the options of reads go only to the calls that take them" do
+      change = {:stream, ~s(id: 1\nevent: change\ndata: {"index":1,"kind":"value","key":"k"}\n\n)}
+      {client, got} = scripted([answer(%{}), answer(%{}), answer(@stamp), change])
+      reader = Dormouse.with_options(client, stale: true, min_index: 3)
+      assert {:ok, _} = Dormouse.read(reader, [])
+      assert {:ok, _} = Dormouse.json(reader, "GET", "/v1/whoami")
+      assert {:ok, _} = Checkpoints.put(reader, "k", %{state: %{}})
+      assert [_change] = reader |> Dormouse.changes() |> Enum.take(1)
+      assert Enum.map(got.(), & &1.target) == ["/v1/reads?stale=true&min_index=3", "/v1/whoami?stale=true", "/v1/checkpoints/k", "/v1/changes"]
+    end
+
     test "what cannot be sent is refused" do
       {client, got} = scripted([answer(@stamp)], invalid_utf8: :refuse)
       assert {:error, %Refused{code: "invalid", problem: %{"detail" => "key is missing"}}} = Checkpoints.get(client, "")

@@ -151,6 +151,117 @@ defmodule Dormouse.Operations do
            "POST /v1/reads"
          ])
 
+  @stale MapSet.new([
+           "GET /v1/agents/{key}/erasure",
+           "GET /v1/agents/{key}/thaw",
+           "GET /v1/checkpoints",
+           "GET /v1/checkpoints/{key}",
+           "GET /v1/checkpoints/{key}/history",
+           "GET /v1/claims",
+           "GET /v1/claims/{name}",
+           "GET /v1/claims/{name}/watch",
+           "GET /v1/cluster",
+           "GET /v1/cluster/audit",
+           "GET /v1/cluster/backups",
+           "GET /v1/cluster/history",
+           "GET /v1/cluster/instances",
+           "GET /v1/cluster/settings",
+           "GET /v1/cluster/slow-calls",
+           "GET /v1/cluster/state-sum",
+           "GET /v1/conversations",
+           "GET /v1/conversations/{id}",
+           "GET /v1/conversations/{id}/messages",
+           "GET /v1/default-policy",
+           "GET /v1/deletions",
+           "GET /v1/deletions/{id}",
+           "GET /v1/files",
+           "GET /v1/files/{path}",
+           "GET /v1/files/{path}/metadata",
+           "GET /v1/managers",
+           "GET /v1/managers/{manager}",
+           "GET /v1/managers/{manager}/instances/{key}",
+           "GET /v1/managers/{manager}/instances/{key}/timers",
+           "GET /v1/managers/{manager}/instances/{key}/timers/{timer}",
+           "GET /v1/managers/{manager}/stats",
+           "GET /v1/managers/{manager}/timers",
+           "GET /v1/memory",
+           "GET /v1/memory/{agent}/{id}",
+           "GET /v1/placement",
+           "GET /v1/placement/partitions",
+           "GET /v1/placement/{manager}/{key}",
+           "GET /v1/pods/{manager}/{key}",
+           "GET /v1/pods/{manager}/{key}/nodes",
+           "GET /v1/pods/{manager}/{key}/nodes/{name}",
+           "GET /v1/reviews",
+           "GET /v1/reviews/{review}",
+           "GET /v1/scopes",
+           "GET /v1/scopes/{scope}",
+           "GET /v1/sessions",
+           "GET /v1/sessions/{id}",
+           "GET /v1/sessions/{id}/replay",
+           "GET /v1/threads",
+           "GET /v1/threads/{id}",
+           "GET /v1/threads/{id}/entries",
+           "GET /v1/threads/{id}/entries/{entry}",
+           "GET /v1/threads/{id}/entries/{entry}/bytes",
+           "GET /v1/threads/{id}/verify",
+           "GET /v1/threads/{id}/watch",
+           "GET /v1/tokens",
+           "GET /v1/tokens/{id}",
+           "GET /v1/values",
+           "GET /v1/values/{key}",
+           "GET /v1/whoami",
+           "POST /v1/memory/recall",
+           "POST /v1/reads"
+         ])
+
+  @min_index MapSet.new([
+               "GET /v1/agents/{key}/erasure",
+               "GET /v1/agents/{key}/thaw",
+               "GET /v1/checkpoints",
+               "GET /v1/checkpoints/{key}",
+               "GET /v1/checkpoints/{key}/history",
+               "GET /v1/claims",
+               "GET /v1/claims/{name}",
+               "GET /v1/claims/{name}/watch",
+               "GET /v1/conversations",
+               "GET /v1/conversations/{id}",
+               "GET /v1/conversations/{id}/messages",
+               "GET /v1/default-policy",
+               "GET /v1/deletions",
+               "GET /v1/deletions/{id}",
+               "GET /v1/files",
+               "GET /v1/files/{path}",
+               "GET /v1/files/{path}/metadata",
+               "GET /v1/managers",
+               "GET /v1/managers/{manager}",
+               "GET /v1/managers/{manager}/instances/{key}/timers",
+               "GET /v1/managers/{manager}/instances/{key}/timers/{timer}",
+               "GET /v1/managers/{manager}/timers",
+               "GET /v1/memory",
+               "GET /v1/memory/{agent}/{id}",
+               "GET /v1/reviews",
+               "GET /v1/reviews/{review}",
+               "GET /v1/scopes",
+               "GET /v1/scopes/{scope}",
+               "GET /v1/sessions",
+               "GET /v1/sessions/{id}",
+               "GET /v1/sessions/{id}/replay",
+               "GET /v1/threads",
+               "GET /v1/threads/{id}",
+               "GET /v1/threads/{id}/entries",
+               "GET /v1/threads/{id}/entries/{entry}",
+               "GET /v1/threads/{id}/entries/{entry}/bytes",
+               "GET /v1/threads/{id}/verify",
+               "GET /v1/threads/{id}/watch",
+               "GET /v1/tokens",
+               "GET /v1/tokens/{id}",
+               "GET /v1/values",
+               "GET /v1/values/{key}",
+               "POST /v1/memory/recall",
+               "POST /v1/reads"
+             ])
+
   @doc "Reports whether the call takes an Idempotency-Key: it may be sent again."
   def idempotent?(call), do: MapSet.member?(@idempotent, call)
 
@@ -159,4 +270,10 @@ defmodule Dormouse.Operations do
 
   @doc "Reports whether the call changes nothing."
   def read?(call), do: MapSet.member?(@reads, call)
+
+  @doc "Reports whether the call can answer from the node's own state."
+  def stale?(call), do: MapSet.member?(@stale, call)
+
+  @doc "Reports whether the call can wait for an index."
+  def min_index?(call), do: MapSet.member?(@min_index, call)
 end

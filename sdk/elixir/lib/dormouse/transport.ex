@@ -304,7 +304,8 @@ defmodule Dormouse.Transport do
   end
 
   defp query(name, options) do
-    read = if Operations.read?(name), do: [stale: options[:stale], min_index: options[:min_index]], else: []
+    # They may be those of the client, for other calls.
+    read = [stale: Operations.stale?(name) && options[:stale], min_index: Operations.min_index?(name) && options[:min_index]]
     for {name, value} <- Enum.to_list(options[:query] || []) ++ read, each <- List.wrap(value), each != nil, each != false, do: {name, each}
   end
 
