@@ -19,6 +19,9 @@ defmodule Dormouse do
     * `:fence` - a `Dormouse.Fence`: a write applies only while the claim is at this epoch
     * `:stale` - of reads: answer from the node's own state
     * `:min_index` - of reads: wait until the node has applied this index
+
+  An option that is nil is an absent one. A call refuses options that it does not know as `invalid`, and ignores those
+  of other calls, so that a client can have them for all.
   """
 
   alias Dormouse.{Answer, Fence, Refused, Server, Transport, Unknown, Watch}
