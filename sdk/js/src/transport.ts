@@ -143,6 +143,7 @@ export class Transport {
     const deadline = performance.now() + (request.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
     let ambiguous: unknown
     for (let attempt = 0; ; attempt++) {
+      throwIfAborted(request.signal, write ? ambiguous : undefined, key)
       const endpoint = this.endpoint
       const failure = await this.attempt(request, endpoint, key, body, deadline)
       if ('response' in failure) return failure
@@ -154,12 +155,12 @@ export class Transport {
           throw new UnknownError(`an earlier attempt may have been applied, a later one was refused: ${refused.message}`, key, ambiguous)
         } else if (!transient.has(refused.code)) throw refused
       } else if (write && !isUnsent(lost)) ambiguous ??= lost
-      request.signal?.throwIfAborted()
+      throwIfAborted(request.signal, write ? ambiguous : undefined, key)
       this.leave(endpoint)
       const pause = this.pause(attempt, refused)
       const more = performance.now() + pause < deadline && (repeatable || ambiguous === undefined)
       if (!more) throw ended(write, ambiguous, refused, lost, key)
-      if (pause > 0) await sleep(pause, request.signal)
+      if (pause > 0) await sleep(pause, request.signal).catch(() => undefined) // aborted: the next round throws
     }
   }
 
@@ -298,6 +299,13 @@ function decodedRead(response: Incoming): unknown {
     error.cause = broken
     throw error
   }
+}
+
+/** Throws if the signal is aborted: its reason, or an UnknownError if an earlier attempt may have been applied. */
+function throwIfAborted(signal: AbortSignal | undefined, ambiguous: unknown, key: string | undefined): void {
+  if (!signal?.aborted) return
+  if (ambiguous === undefined) throw signal.reason
+  throw new UnknownError('the call was aborted', key, signal.reason)
 }
 
 function ended(write: boolean, ambiguous: unknown, refused: RefusedError | undefined, lost: unknown, key: string | undefined): Error {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RefusedError, UnknownError, settle } from '../src/index.js'
 import { parseEvents, type ServerEvent } from '../src/events.js'
 import { encode } from '../src/json.js'
-import { broken, ends, json, lost, problem, scripted, stream, type Reply } from './kit.js'
+import { broken, ends, json, lost, problem, scripted, stream, type Got, type Reply } from './kit.js'
 
 const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
 
@@ -103,6 +103,40 @@ test('a broken answer is like a lost one', async () => {
 test('a value that is no JSON is its bytes', async () => {
   const { bytes } = await scripted([broken]).client.values.get('k')
   assert.equal(new TextDecoder().decode(bytes), '{"key":')
+})
+
+test('a write that is aborted after it was sent is unknown, and tells its key', async () => {
+  const reason = new Error('enough')
+  const hangs = (stop: () => void): Reply => () => {
+    stop()
+    return new Promise<Response>(() => undefined)
+  }
+  const pauses = (stop: () => void): Reply => async () => { // it is aborted while the client waits for the next attempt
+    setTimeout(stop)
+    return problem('unknown', 504, { retry_after_ms: 30_000 })({} as Got)
+  }
+  for (const script of [hangs, pauses]) {
+    const controller = new AbortController()
+    const { client, got } = scripted([script(() => controller.abort(reason))])
+    const outcome = await settle(client.threads.append('t', [], { signal: controller.signal }))
+    assert(outcome.outcome === 'unknown' && outcome.error.cause === reason)
+    assert.equal(outcome.error.idempotencyKey, got[0]!.headers.get('idempotency-key'))
+    const read = new AbortController()
+    await assert.rejects(scripted([script(() => read.abort(reason))]).client.checkpoints.get('k', { signal: read.signal }), reason)
+  }
+})
+
+test('a write that is aborted before it was sent, or after a refusal, ends with the reason', async () => {
+  const reason = new Error('enough')
+  const { client, got } = scripted([stamp])
+  await assert.rejects(client.checkpoints.put('k', { state: {} }, { signal: AbortSignal.abort(reason) }), reason)
+  assert.equal(got.length, 0)
+  const controller = new AbortController()
+  const refused = scripted([async (each) => {
+    setTimeout(() => controller.abort(reason))
+    return problem('overloaded', 429, { retry_after_ms: 30_000 })(each)
+  }])
+  await assert.rejects(refused.client.checkpoints.put('k', { state: {} }, { signal: controller.signal }), reason)
 })
 
 test('an aborted signal ends a call with its reason', async () => {
