@@ -14,7 +14,7 @@ const merge = 'application/merge-patch+json'
 export class Client {
   readonly transport: Transport
   private readonly defaults: CallOptions
-  private readonly follow: Follow = (request, last) => follow(this.transport, { ...this.defaults, ...request }, last)
+  private readonly follow: Follow = (request, last) => follow(this.transport, this.merged(request), last)
 
   constructor(options: Options | Transport, defaults: CallOptions = {}) {
     this.transport = options instanceof Transport ? options : new Transport(options)
@@ -23,7 +23,7 @@ export class Client {
 
   /** Returns a client whose calls have these options unless they say otherwise. */
   with(defaults: CallOptions): Client {
-    return new Client(this.transport, { ...this.defaults, ...defaults })
+    return new Client(this.transport, { ...this.defaults, ...defined(defaults) })
   }
 
   /** Returns a client whose writes apply only under the fence. */
@@ -33,7 +33,7 @@ export class Client {
 
   /** Makes any call of the API. The path is one of the OpenAPI document, with its parameters in braces. */
   async call<T = unknown>(request: Request): Promise<Answer<T>> {
-    return this.transport.call<T>({ ...this.defaults, ...request })
+    return this.transport.call<T>(this.merged(request))
   }
 
   /** Applies several ops, all or none. */
@@ -58,7 +58,7 @@ export class Client {
       }).then((answer) => answer.body)
     },
     get: async (key: string, options: CallOptions = {}): Promise<Value> => {
-      const { body, headers } = await this.transport.bytes({ ...this.defaults, ...options, method: 'GET', path: '/v1/values/{key}', params: { key } })
+      const { body, headers } = await this.transport.bytes(this.merged({ ...options, method: 'GET', path: '/v1/values/{key}', params: { key } }))
       return {
         bytes: body,
         contentType: headers.get('content-type') ?? '',
@@ -113,7 +113,7 @@ export class Client {
     },
     entry: (id: string, entry: string, options: CallOptions = {}) => this.get<Entry>('/v1/threads/{id}/entries/{entry}', { id, entry }, {}, options),
     entryBytes: async (id: string, entry: string, options: CallOptions = {}): Promise<Uint8Array> =>
-      (await this.transport.bytes({ ...this.defaults, ...options, method: 'GET', path: '/v1/threads/{id}/entries/{entry}/bytes', params: { id, entry } })).body,
+      (await this.transport.bytes(this.merged({ ...options, method: 'GET', path: '/v1/threads/{id}/entries/{entry}/bytes', params: { id, entry } }))).body,
     fork: (id: string, body: Schemas['ForkBody'], options: CallOptions = {}) => this.body<Schemas['Thread']>('POST', '/v1/threads/{id}/fork', { id }, body, options),
     compact: (id: string, body: Schemas['CompactBody'], options: CallOptions = {}) =>
       this.body<Schemas['Compacted']>('POST', '/v1/threads/{id}/compact', { id }, body, options),
@@ -192,14 +192,21 @@ export class Client {
     return watchChanges(this.follow, options)
   }
 
+  /** Returns a request with the options of this client that it does not give itself. */
+  private merged(request: Request): Request {
+    return { ...this.defaults, ...defined(request) }
+  }
+
   private async hold(name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean }): Promise<ClaimHold> {
-    const { ttlMs = 30_000, wait = false, idempotencyKey, ...rest } = options
+    const { idempotencyKey: keyOfAll, ...defaults } = this.defaults
+    const keyless = new Client(this.transport, defaults)
+    const { ttlMs = 30_000, wait = false, idempotencyKey = keyOfAll, ...rest } = options
     // A node gives the answer to the first attempt again under its key.
     for (let key = idempotencyKey; ; key = undefined) {
       const since = performance.now()
       try {
-        const claim = await this.claims.take(name, holder, ttlMs, { ...rest, idempotencyKey: key })
-        return new ClaimHold(this.with(defined({ scope: rest.scope, fence: rest.fence })), claim, holder, ttlMs, since)
+        const claim = await keyless.claims.take(name, holder, ttlMs, { ...rest, idempotencyKey: key })
+        return new ClaimHold(keyless.with({ scope: rest.scope, fence: rest.fence }), claim, holder, ttlMs, since)
       } catch (error) {
         if (!wait || !(error instanceof RefusedError) || error.code !== 'already_claimed') throw error
       }
@@ -234,7 +241,7 @@ export class Client {
 
   private page<T>(path: string, query: CallOptions): Promise<T> {
     const { signal, timeoutMs, attemptMs, scope, stale, minIndex, idempotencyKey: _key, fence: _fence, ...rest } = query
-    return this.get<T>(path, {}, rest as Query, defined({ signal, timeoutMs, attemptMs, scope, stale, minIndex }))
+    return this.get<T>(path, {}, rest as Query, { signal, timeoutMs, attemptMs, scope, stale, minIndex })
   }
 
   private async remove(path: string, params: Record<string, string>, options: CallOptions & Precondition & { sealMs?: number }): Promise<void> {
@@ -243,6 +250,7 @@ export class Client {
   }
 }
 
+/** Returns an object without its members that are undefined. */
 function defined<T extends object>(all: T): T {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T
 }

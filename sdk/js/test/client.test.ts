@@ -105,6 +105,17 @@ test('a value that is no JSON is its bytes', async () => {
   assert.equal(new TextDecoder().decode(bytes), '{"key":')
 })
 
+test('an option that is undefined is that of the client', async () => {
+  const { client, got } = scripted([stamp])
+  const fenced = client.with({ scope: 'acme', fence: { claim: 'c', epoch: 1 } })
+  const none = { scope: undefined, fence: undefined } as object
+  await fenced.checkpoints.put('k', { state: {} }, none)
+  await fenced.with(none).checkpoints.put('k', { state: {} })
+  await fenced.values.get('k', none)
+  assert.deepEqual(got.map((each) => each.headers.get('dormouse-scope')), ['acme', 'acme', 'acme'])
+  assert.deepEqual(got.map((each) => each.headers.get('dormouse-fence')), ['claim="c";epoch=1', 'claim="c";epoch=1', null])
+})
+
 test('a write that is aborted after it was sent is unknown, and tells its key', async () => {
   const reason = new Error('enough')
   const hangs = (stop: () => void): Reply => () => {

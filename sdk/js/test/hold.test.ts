@@ -17,13 +17,16 @@ test('a hold is renewed and released in the scope in which the claim was taken',
 
 test('the idempotency key of a hold is that of its first attempt to take the claim alone', async () => {
   const free = stream('event: claim\ndata: {"name":"c","epoch":6}\n\n')
-  const { client, got } = scripted([problem('already_claimed', 409), free, taken])
-  const hold = await client.claims.hold('c', 'h', { idempotencyKey: 'mine', wait: true, ttlMs: 1500 })
-  while (got.length < 4) await new Promise((resolve) => { setTimeout(resolve, 5) })
-  await hold.release()
-  const keys = got.filter((each) => each.method === 'POST').map((each) => each.headers.get('idempotency-key'))
-  assert.equal(keys[0], 'mine')
-  assert.deepEqual([keys.lastIndexOf('mine'), new Set(keys).size], [0, keys.length])
+  for (const ofClient of [false, true]) {
+    const { client, got } = scripted([problem('already_claimed', 409), free, taken])
+    const key = { idempotencyKey: 'mine' }
+    const hold = await client.with(ofClient ? key : {}).claims.hold('c', 'h', { ...(ofClient ? {} : key), wait: true, ttlMs: 1500 })
+    while (got.length < 4) await new Promise((resolve) => { setTimeout(resolve, 5) })
+    await hold.release()
+    const keys = got.filter((each) => each.method === 'POST').map((each) => each.headers.get('idempotency-key'))
+    assert.equal(keys[0], 'mine')
+    assert.deepEqual([keys.lastIndexOf('mine'), new Set(keys).size], [0, keys.length])
+  }
 })
 
 test('a clock that is set back does not make a hold or a call last longer', { timeout: 30_000 }, async (t) => {
