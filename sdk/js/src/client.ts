@@ -71,8 +71,11 @@ export class Client {
   }
 
   readonly checkpoints = {
-    put: (key: string, body: Schemas['CheckpointBody'], options: CallOptions = {}) =>
-      this.body<Schemas['CheckpointStamp']>('PUT', '/v1/checkpoints/{key}', { key }, body, options),
+    put: (key: string, body: Schemas['CheckpointBody'], options: CallOptions & { ifRevision?: number } = {}) => {
+      const { ifRevision, ...rest } = options
+      const all = ifRevision === undefined ? body : { ...body, if_revision: ifRevision }
+      return this.body<Schemas['CheckpointStamp']>('PUT', '/v1/checkpoints/{key}', { key }, all, rest)
+    },
     patch: (key: string, patch: Record<string, unknown>, options: CallOptions & { ifRevision?: number } = {}) => {
       const { ifRevision, ...rest } = options
       return this.call<Schemas['CheckpointStamp']>({

@@ -71,6 +71,17 @@ export interface Answer<T = unknown> {
   body: T
 }
 
+/** The members of a Request. */
+const known: { [Name in keyof Required<Request>]: 1 } = {
+  method: 1, path: 1, params: 1, query: 1, headers: 1, body: 1, bytes: 1, signal: 1, timeoutMs: 1, attemptMs: 1, scope: 1, idempotencyKey: 1, fence: 1, stale: 1, minIndex: 1,
+}
+
+/** Refuses a request with another option: a misspelt fence must not make a write without one. */
+function refuseUnknown(request: Request): void {
+  const other = Object.keys(request).find((name) => !Object.hasOwn(known, name))
+  if (other !== undefined) throw refusal('invalid', `${request.method} ${request.path} has no option ${JSON.stringify(other)}`)
+}
+
 /** One client of Node for the process, so that all share its connections. */
 let ofNode: Send | undefined
 
@@ -134,6 +145,7 @@ export class Transport {
   }
 
   private async send(request: Request): Promise<Received> {
+    refuseUnknown(request)
     const name = `${request.method} ${request.path}`
     const write = !reads.has(name)
     const keyed = takesKey(name, request)
@@ -198,6 +210,7 @@ export class Transport {
 
   /** Opens a stream of events at the current endpoint. */
   async open(request: Request, signal: AbortSignal): Promise<Response> {
+    refuseUnknown(request)
     const headers = await this.headers(request, false, undefined, signal)
     headers.accept = 'text/event-stream'
     const response = await (this.#options.fetch ?? fetch)(this.endpoint + this.url(request), { headers, signal, cache: 'no-store', redirect: 'manual' })

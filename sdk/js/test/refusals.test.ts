@@ -46,6 +46,22 @@ test('a token that cannot be read is a refusal, or leaves the outcome unknown', 
   assert.equal(got.length, 1)
 })
 
+test('an option that a call does not have is refused, and nothing is sent', async () => {
+  const { client, got } = scripted([stamp])
+  const wrong = { ifRevison: 3 } as object
+  const refused = { code: 'invalid', message: /no option "ifRevison"/ }
+  await assert.rejects(client.checkpoints.put('k', { state: {} }, wrong), refused)
+  await assert.rejects(client.values.put('k', 'v', wrong), refused)
+  await assert.rejects(client.values.get('k', wrong), refused)
+  await assert.rejects(client.threads.delete('t', wrong), refused)
+  await assert.rejects(client.claims.hold('c', 'h', wrong), refused)
+  await assert.rejects(client.changes(wrong).next(), refused)
+  await assert.rejects(client.with(wrong).claims.get('c'), refused)
+  assert.equal(got.length, 0)
+  await client.checkpoints.put('k', { state: {} }, { ifRevision: 3 })
+  assert.deepEqual(JSON.parse(got[0]!.body), { state: {}, if_revision: 3 })
+})
+
 const onInstances = [
   ['POST', '/v1/managers/{manager}/instances/{key}/signals'], ['PATCH', '/v1/managers/{manager}/instances/{key}/cron'],
   ['POST', '/v1/pods/{manager}/{key}/mutate'], ['POST', '/v1/pods/{manager}/{key}/fork'],
