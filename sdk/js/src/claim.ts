@@ -1,5 +1,5 @@
 import type { Client } from './client.js'
-import { RefusedError } from './errors.js'
+import { RefusedError, type LostError } from './errors.js'
 import { Hold, limitsOf } from './hold.js'
 import type { CallOptions } from './transport.js'
 import type { Claim } from './types.js'
@@ -12,16 +12,20 @@ export class ClaimHold extends Hold {
 
   constructor(client: Client, claim: Claim, holder: string, ttlMs: number, since: number) {
     const epoch = claim.epoch ?? 0
-    super({ claim: claim.name, epoch }, { ttlMs, renew: (signal) => client.claims.renew(claim.name, holder, epoch, ttlMs, { signal, ...limitsOf(ttlMs) }) }, since)
+    const renew = (signal: AbortSignal): Promise<Claim> => client.claims.renew(claim.name, holder, epoch, ttlMs, { signal, ...limitsOf(ttlMs) })
+    super({ claim: claim.name, epoch }, { ttlMs, call: 'POST /v1/claims/{name}/renew', renew, next: (attempt) => client.transport.next(attempt) }, since)
     this.client = client
     this.claim = claim
     this.holder = holder
   }
 
-  /** Stops renewing, and frees the claim for others. A claim that was lost needs no release. */
+  /** Stops renewing, and frees the claim for others. A claim that another holder has, or whose ttl is over, needs no release. */
   async release(options: CallOptions = {}): Promise<void> {
     this.stop()
-    if (this.signal.aborted) return
+    if (this.signal.aborted) {
+      const { cause } = this.signal.reason as LostError
+      if (!(cause instanceof RefusedError) || cause.code === 'fenced') return
+    }
     try {
       await this.client.claims.release(this.claim.name, this.holder, this.fence.epoch, options)
     } catch (error) {

@@ -227,7 +227,8 @@ export class Client {
     // How old the lease is, only the cluster knows: it is held since its renewal was sent.
     const since = performance.now()
     await renew()
-    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, renew }, since)
+    const next = (attempt: number): number => this.transport.next(attempt)
+    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, call: 'POST /v1/sessions/{id}/renew', renew, next }, since)
   }
 
   private turned(id: string, verb: string, body: unknown, options: CallOptions): Promise<Turned> {

@@ -1,12 +1,17 @@
 import { LostError, RefusedError } from './errors.js'
+import { isInconclusive, transient } from './problems.js'
 import type { Fence } from './transport.js'
 import type { Schemas } from './types.js'
 
 /** How a hold renews itself. */
 export interface Renewal {
   ttlMs: number
+  /** The method and the path of the call. */
+  call: string
   /** Renews for the whole ttl. It throws a RefusedError if the hold is lost. */
   renew: (signal: AbortSignal) => Promise<unknown>
+  /** Moves on to the next node after the refusal with this number, from 0, and returns the wait in ms before it is asked. */
+  next: (attempt: number) => number
 }
 
 /** Returns the ttl in ms with which a lease was claimed, or 30,000 if it does not say. */
@@ -52,8 +57,8 @@ export class Hold {
     this.stopped.abort(new LostError(`${this.fence.claim} is no longer renewed`))
   }
 
-  private schedule(): void {
-    this.timer = setTimeout(() => void this.renew(), this.renewal.ttlMs / 3)
+  private schedule(ms = this.renewal.ttlMs / 3, attempt = 0): void {
+    this.timer = setTimeout(() => void this.renew(attempt), ms)
   }
 
   /** The claim is held for the ttl since the renewal was sent. */
@@ -67,7 +72,7 @@ export class Hold {
     this.lost.abort(reason)
   }
 
-  private async renew(): Promise<void> {
+  private async renew(attempt: number): Promise<void> {
     const since = performance.now()
     try {
       await this.renewal.renew(this.stopped.signal)
@@ -75,9 +80,12 @@ export class Hold {
       this.extend(since)
     } catch (error) {
       if (this.stopped.signal.aborted) return
-      if (error instanceof RefusedError && error.status >= 400 && error.status < 500 && error.code !== 'overloaded') {
-        this.lose(new LostError(`${this.fence.claim} is lost: ${error.message}`, error))
-        return
+      if (error instanceof RefusedError) {
+        // Of a node or a proxy that refuses the caller: the hold may stand.
+        if (isInconclusive(this.renewal.call, error)) return this.schedule(this.renewal.next(attempt), attempt + 1)
+        if (error.status >= 400 && error.status < 500 && !transient.has(error.code)) {
+          return this.lose(new LostError(`${this.fence.claim} is lost: ${error.message}`, error))
+        }
       }
     }
     this.schedule()

@@ -140,6 +140,12 @@ export class Transport {
     return Math.max(refused?.problem.retry_after_ms ?? 0, attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
   }
 
+  /** Moves on to the next endpoint, and returns what pause returns. */
+  next(attempt: number): number {
+    this.leave(this.endpoint)
+    return this.pause(attempt)
+  }
+
   get endpoint(): string {
     return this.endpoints[this.at]!
   }

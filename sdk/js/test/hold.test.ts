@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Turned } from '../src/index.js'
-import { json, lost, problem, scripted, stream } from './kit.js'
+import { json, lost, problem, scripted, stream, type Reply } from './kit.js'
 
 const taken = json({ name: 'c', holder: 'h', epoch: 7 })
 
@@ -26,6 +26,45 @@ test('the idempotency key of a hold is that of its first attempt to take the cla
     const keys = got.filter((each) => each.method === 'POST').map((each) => each.headers.get('idempotency-key'))
     assert.equal(keys[0], 'mine')
     assert.deepEqual([keys.lastIndexOf('mine'), new Set(keys).size], [0, keys.length])
+  }
+})
+
+const proxy: Reply = () => new Response('<html>', { status: 404 })
+
+test('a refusal that is of one node does not lose a hold: the next node is asked', async () => {
+  for (const refused of [problem('forbidden', 403), problem('unauthenticated', 401), proxy]) {
+    let renewed = (): void => undefined
+    const done = new Promise<void>((resolve) => { renewed = resolve })
+    const { client, got } = scripted([taken, refused, refused, (each) => {
+      renewed()
+      return taken(each)
+    }])
+    const hold = await client.claims.hold('c', 'h', { ttlMs: 3000 })
+    await Promise.race([done, new Promise((resolve) => { hold.signal.addEventListener('abort', resolve) })])
+    assert.equal(hold.signal.aborted, false)
+    assert.equal(new Set(got.slice(1).map((each) => each.url.host)).size, 3)
+    await hold.release()
+    assert.match(got.at(-1)!.url.pathname, /release$/)
+  }
+})
+
+test('a hold whose renewals are refused by all nodes is lost at the end of its ttl', async () => {
+  const { client, got } = scripted([taken, problem('forbidden', 403)])
+  const hold = await client.claims.hold('c', 'h', { ttlMs: 300 })
+  if (!hold.signal.aborted) await new Promise((resolve) => { hold.signal.addEventListener('abort', resolve) })
+  assert.match(String(hold.signal.reason), /in time/)
+  const before = got.length
+  await hold.release()
+  assert.equal(got.length, before)
+})
+
+test('a claim is released after a refusal that does not say that another holder has it', async () => {
+  for (const [code, released] of [['invalid', true], ['fenced', false]] as const) {
+    const { client, got } = scripted([taken, problem(code, 409), taken])
+    const hold = await client.claims.hold('c', 'h', { ttlMs: 1500 })
+    if (!hold.signal.aborted) await new Promise((resolve) => { hold.signal.addEventListener('abort', resolve) })
+    await hold.release()
+    assert.equal(got.at(-1)!.url.pathname.endsWith('/release'), released, code)
   }
 })
 
