@@ -151,3 +151,48 @@ export const reads: ReadonlySet<string> = new Set([
   'POST /v1/memory/recall',
   'POST /v1/reads',
 ])
+
+/** The reads that do not take stale. */
+export const withoutStale: ReadonlySet<string> = new Set([
+  'GET /livez',
+  'GET /metrics',
+  'GET /openapi.json',
+  'GET /readyz',
+  'GET /v1/changes',
+  'GET /v1/cluster/backup',
+  'GET /v1/cluster/log',
+  'GET /v1/cluster/profile',
+  'GET /v1/managers/{manager}/instances/{key}/watch',
+  'GET /v1/managers/{manager}/watch',
+])
+
+/** The reads that do not take min_index. */
+export const withoutMinIndex: ReadonlySet<string> = new Set([
+  'GET /livez',
+  'GET /metrics',
+  'GET /openapi.json',
+  'GET /readyz',
+  'GET /v1/changes',
+  'GET /v1/cluster',
+  'GET /v1/cluster/audit',
+  'GET /v1/cluster/backup',
+  'GET /v1/cluster/backups',
+  'GET /v1/cluster/history',
+  'GET /v1/cluster/instances',
+  'GET /v1/cluster/log',
+  'GET /v1/cluster/profile',
+  'GET /v1/cluster/settings',
+  'GET /v1/cluster/slow-calls',
+  'GET /v1/cluster/state-sum',
+  'GET /v1/managers/{manager}/instances/{key}',
+  'GET /v1/managers/{manager}/instances/{key}/watch',
+  'GET /v1/managers/{manager}/stats',
+  'GET /v1/managers/{manager}/watch',
+  'GET /v1/placement',
+  'GET /v1/placement/partitions',
+  'GET /v1/placement/{manager}/{key}',
+  'GET /v1/pods/{manager}/{key}',
+  'GET /v1/pods/{manager}/{key}/nodes',
+  'GET /v1/pods/{manager}/{key}/nodes/{name}',
+  'GET /v1/whoami',
+])

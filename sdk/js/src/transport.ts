@@ -1,7 +1,7 @@
 import { RefusedError, UnknownError, refusal } from './errors.js'
 import { encode, wellFormed, type LoneSurrogates } from './json.js'
 import { takesKey } from './keys.js'
-import { reads } from './operations.js'
+import { reads, withoutMinIndex, withoutStale } from './operations.js'
 import { isInconclusive, problemOf, transient, undecided } from './problems.js'
 import { NotSentError, byFetch, byNode, isUnsent, type Incoming, type Send } from './send.js'
 import { Linked, backoff, sleep, unlessAborted } from './wait.js'
@@ -40,9 +40,9 @@ export interface CallOptions {
   /** Of writes: send a call again under the key of the call before to learn its outcome. */
   idempotencyKey?: string
   fence?: Fence
-  /** Of reads: answer from the node's own state. */
+  /** Of reads that take it: answer from the node's own state. */
   stale?: boolean
-  /** Of reads: wait until the node has applied this index. */
+  /** Of reads that take it: wait until the node has applied this index. */
   minIndex?: number
 }
 
@@ -257,7 +257,11 @@ export class Transport {
     })
     const query = new URLSearchParams()
     const all: Query = { ...request.query }
-    if (reads.has(`${request.method} ${request.path}`)) Object.assign(all, { stale: request.stale || undefined, min_index: request.minIndex })
+    const name = `${request.method} ${request.path}`
+    if (reads.has(name)) {
+      if (!withoutStale.has(name)) all.stale = request.stale || undefined
+      if (!withoutMinIndex.has(name)) all.min_index = request.minIndex
+    }
     for (const [name, value] of Object.entries(all)) {
       if (value === undefined) continue
       for (const each of Array.isArray(value) ? value : [value]) query.append(name, this.wellFormed(String(each)))

@@ -116,6 +116,18 @@ test('an option that is undefined is that of the client', async () => {
   assert.deepEqual(got.map((each) => each.headers.get('dormouse-fence')), ['claim="c";epoch=1', 'claim="c";epoch=1', null])
 })
 
+test('a read gets stale and min_index only if it takes them', async () => {
+  const { client, got } = scripted([stream('event: change\ndata: {}\nid: 1\n\n')])
+  const at = client.with({ stale: true, minIndex: 7 })
+  await at.changes().next()
+  const { client: reader, got: reads } = scripted([json({})])
+  const instance = { manager: 'm', key: 'k' }
+  for (const [path, params] of [['/v1/checkpoints/{key}', { key: 'k' }], ['/v1/whoami', {}], ['/v1/managers/{manager}/instances/{key}', instance], ['/v1/cluster/log', {}]] as const) {
+    await reader.with({ stale: true, minIndex: 7 }).call({ method: 'GET', path, params })
+  }
+  assert.deepEqual([...got, ...reads].map((each) => each.url.search), ['', '?stale=true&min_index=7', '?stale=true', '?stale=true', ''])
+})
+
 test('a write that is aborted after it was sent is unknown, and tells its key', async () => {
   const reason = new Error('enough')
   const hangs = (stop: () => void): Reply => () => {
