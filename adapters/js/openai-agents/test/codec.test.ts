@@ -12,4 +12,10 @@ describe('items', () => {
   it('keep bytes as bytes', () => {
     expect(kept({ image: new Uint8Array([1, 2]), buffer: Buffer.from([3]), none: undefined })).toEqual({ image: new Uint8Array([1, 2]), buffer: new Uint8Array([3]) })
   })
+
+  it('have U+FFFD for lone surrogates, as the cluster stores them', () => {
+    const cut = '\ud83d'
+    expect(kept({ text: `a${cut}`, [`\udc00k`]: [`😀${cut}b`] })).toEqual({ text: 'a\ufffd', '\ufffdk': ['😀\ufffdb'] })
+    expect(canonical(encode({ text: cut }))).toBe(canonical(encode(kept({ text: cut }))))
+  })
 })
