@@ -13,8 +13,9 @@ export abstract class DormouseError extends Error {
 }
 
 /**
- * A call that was refused: it was not applied. `problem` has the members of its code, such as `rev`
- * of a conflict.
+ * A call that was refused: it was not applied, except after two codes of pods. After `mutation_failed` the new topology
+ * is stored, and after `reconcile_failed` some nodes may have started or stopped: the report of the problem says what
+ * was done. `problem` has the members of its code, such as `rev` of a conflict.
  */
 export class RefusedError extends DormouseError {
   readonly outcome = 'refused'
