@@ -87,10 +87,10 @@ export class DormouseSession implements SessionHistoryRewriteAwareSession, Sessi
     if (typeof operationId !== 'string' || operationId.trim() === '') throw new UserError('operationId is empty: give an id that stays the same when the transaction is tried again')
     const drop = transaction.type === 'replace_suffix' ? transaction.expectedSuffix.map(textOf) : []
     const items = (transaction.type === 'replace_suffix' ? transaction.replacement : transaction.items).map(textOf)
-    const operation = { id: operationId, hash: hash(canonical([transaction.type, drop, items])) }
+    const operation = { id: encode(operationId) as string, hash: hash(canonical([transaction.type, drop, items])) }
     return this.inTurn(async () => {
       await this.change((history) => {
-        const applied = history.operations.get(operationId)
+        const applied = history.operations.get(operation.id)
         if (applied === operation.hash) return undefined
         if (applied !== undefined) throw new UserError(`operation ${JSON.stringify(operationId)} was already applied with a different transaction`)
         const suffix = drop.length === 0 ? [] : history.items.slice(-drop.length)

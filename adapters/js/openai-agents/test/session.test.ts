@@ -91,6 +91,16 @@ describe('DormouseSession', () => {
     expect(operationsMax).toBe(1000)
   })
 
+  it('applies a transaction with lone surrogates once, also by a process that reads the session again', async () => {
+    const [first, second] = shared(2) as [DormouseSession, DormouseSession]
+    const cut = user('cut \ud83d')
+    await first.addItems([cut])
+    const operation = { operationId: 'op \ud83d', transaction: { type: 'replace_suffix' as const, expectedSuffix: [cut], replacement: [user('whole')] } }
+    await second.applyHistoryTransaction(operation)
+    for (const each of [first, second]) await each.applyHistoryTransaction(operation)
+    for (const each of [first, second]) expect(await each.getItems()).toEqual([user('whole')])
+  })
+
   it('refuses an id that is too long', () => {
     new DormouseSession(client(), { sessionId: 'x'.repeat(sessionIdBytesMax) })
     expect(() => new DormouseSession(client(), { sessionId: 'x'.repeat(sessionIdBytesMax + 1) })).toThrow('give 1 to 400')
