@@ -63,7 +63,9 @@ func TestExpiredCredentialsEndTheCalls(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	p.Until = time.Now().Add(time.Hour)
+	valid := *p
+	valid.Until = time.Now().Add(time.Hour)
+	ctx = access.With(t.Context(), &valid)
 	if err := calls["commit"](ctx); err != nil {
 		t.Error(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dormouse/agent"
@@ -25,7 +24,7 @@ const (
 	// sessionTTL is how long the state of a session is kept after its last event, and its parameters after its last
 	// request.
 	sessionTTL = 24 * time.Hour
-	// lostStreamsMax is for how many streams a process knows that events have no entry: those of the newest failures.
+	// lostStreamsMax is for how many streams a process knows that events have no entry. Beyond it, it forgets any.
 	lostStreamsMax = 4096
 )
 
@@ -36,18 +35,14 @@ type events struct {
 	ended func(session string) (keeps bool) // called when a session was closed here; reports whether its state is kept
 
 	mu   sync.Mutex
-	lost *simplelru.LRU[string, int] // guarded by mu :: thread of a stream → how many of its newest events have no entry
+	lost map[string]int // guarded by mu :: thread of a stream → how many of its newest events have no entry
 }
 
 var _ sdk.EventStore = (*events)(nil)
 
 // newEvents returns the events of sessions whose state is kept in a store.
 func newEvents(s store, ended func(session string) (keeps bool)) *events {
-	lost, err := simplelru.NewLRU[string, int](lostStreamsMax, nil)
-	if err != nil {
-		panic(err) // only for a size below one
-	}
-	return &events{store: s, ended: ended, lost: lost}
+	return &events{store: s, ended: ended, lost: map[string]int{}}
 }
 
 func streamThread(session, stream string) string { return eventsPrefix + session + "/" + stream }
@@ -98,12 +93,18 @@ func (e *events) append(ctx context.Context, thread string, data [][]byte) error
 func (e *events) noteLost(thread string, by int) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	n, _ := e.lost.Get(thread)
-	if n += by; n > 0 {
-		e.lost.Add(thread, n)
-	} else {
-		e.lost.Remove(thread)
+	n := e.lost[thread] + by
+	if n <= 0 {
+		delete(e.lost, thread)
+		return 0
 	}
+	for other := range e.lost {
+		if len(e.lost) < lostStreamsMax {
+			break
+		}
+		delete(e.lost, other)
+	}
+	e.lost[thread] = n
 	return n
 }
 

@@ -65,8 +65,8 @@ func TestAnEventThatWasNotKeptMovesNoOther(t *testing.T) {
 			t.Errorf("after event %d: %v, want %v", after, got, want)
 		}
 	}
-	if e.lost.Len() != 0 {
-		t.Errorf("%d streams are remembered", e.lost.Len())
+	if len(e.lost) != 0 {
+		t.Errorf("%d streams are remembered", len(e.lost))
 	}
 }
 
