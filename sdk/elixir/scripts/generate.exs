@@ -15,15 +15,8 @@ calls =
         true -> :once
       end
 
-    {kind, "#{String.upcase(method)} #{path}", kind == :idempotent and ("instances" in tags or "pods" in tags)}
+    {kind, "#{String.upcase(method)} #{path}", kind == :idempotent and ("instances" in tags or "pods" in tags), names}
   end
-
-taking = fn parameter ->
-  for {path, item} <- document["paths"],
-      {method, operation} <- item,
-      Enum.any?(operation["parameters"] || [], &(&1["name"] == parameter)),
-      do: "#{String.upcase(method)} #{path}"
-end
 
 listed = fn calls -> calls |> Enum.sort() |> Enum.map_join("", &"               #{inspect(&1)},\n") |> String.trim_trailing(",\n") end
 
@@ -33,23 +26,23 @@ defmodule Dormouse.Operations do
   # Generated from the OpenAPI document by scripts/generate.exs.
 
   @idempotent MapSet.new([
-#{listed.(for {:idempotent, call, _on_instance} <- calls, do: call)}
+#{listed.(for {:idempotent, call, _on_instance, _names} <- calls, do: call)}
              ])
 
   @on_instances MapSet.new([
-#{listed.(for {_kind, call, true} <- calls, do: call)}
+#{listed.(for {_kind, call, true, _names} <- calls, do: call)}
              ])
 
   @reads MapSet.new([
-#{listed.(for {:read, call, _on_instance} <- calls, do: call)}
+#{listed.(for {:read, call, _on_instance, _names} <- calls, do: call)}
              ])
 
-  @stale MapSet.new([
-#{listed.(taking.("stale"))}
+  @without_stale MapSet.new([
+#{listed.(for {:read, call, _on_instance, names} <- calls, "stale" not in names, do: call)}
              ])
 
-  @min_index MapSet.new([
-#{listed.(taking.("min_index"))}
+  @without_min_index MapSet.new([
+#{listed.(for {:read, call, _on_instance, names} <- calls, "min_index" not in names, do: call)}
              ])
 
   @doc "Reports whether the call takes an Idempotency-Key: it may be sent again."
@@ -62,10 +55,10 @@ defmodule Dormouse.Operations do
   def read?(call), do: MapSet.member?(@reads, call)
 
   @doc "Reports whether the call can answer from the node's own state."
-  def stale?(call), do: MapSet.member?(@stale, call)
+  def stale?(call), do: read?(call) and not MapSet.member?(@without_stale, call)
 
   @doc "Reports whether the call can wait for an index."
-  def min_index?(call), do: MapSet.member?(@min_index, call)
+  def min_index?(call), do: read?(call) and not MapSet.member?(@without_min_index, call)
 end
 """
 

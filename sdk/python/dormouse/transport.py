@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from .errors import RefusedError, UnknownError, refusal
 from .http import Http, NotSentError, Response, StandardHttp, Stream
 from .keys import takes_key
-from .operations import READS, TAKES_MIN_INDEX, TAKES_STALE
+from .operations import READS, WITHOUT_MIN_INDEX, WITHOUT_STALE
 from .problems import TRANSIENT, UNDECIDED, inconclusive, problem_of
 from .text import LoneSurrogates, encode, well_formed
 from .wait import pause, sleep
@@ -265,9 +265,9 @@ class Transport:
 
         path = re.sub(r"\{(\w+)\}", param, request.path)
         query = dict(request.query)
-        if request.name in TAKES_STALE:
+        if request.name in READS and request.name not in WITHOUT_STALE:
             query["stale"] = request.options.get("stale") or None
-        if request.name in TAKES_MIN_INDEX:
+        if request.name in READS and request.name not in WITHOUT_MIN_INDEX:
             query["min_index"] = request.options.get("min_index")
         pairs: list[tuple[str, str]] = []
         for name, value in query.items():

@@ -7,7 +7,7 @@ import sys
 here = pathlib.Path(__file__).resolve().parent.parent
 document = json.loads((here / "../../server/rest/testdata/openapi.json").read_text())
 idempotent, on_instances, reads = [], [], []
-takes: dict[str, list[str]] = {"stale": [], "min_index": []}
+without: dict[str, list[str]] = {"stale": [], "min_index": []}
 for path, item in document["paths"].items():
     for method, operation in item.items():
         names = {parameter["name"] for parameter in operation.get("parameters", []) if "name" in parameter}
@@ -17,8 +17,8 @@ for path, item in document["paths"].items():
             idempotent.append(f"{method.upper()} {path}")
         elif method == "get" or "min_index" in names:
             reads.append(f"{method.upper()} {path}")
-        for name in names & set(takes):
-            takes[name].append(f"{method.upper()} {path}")
+            for name in set(without) - names:
+                without[name].append(f"{method.upper()} {path}")
 
 
 def listed(name: str, doc: str, calls: list[str]) -> str:
@@ -37,8 +37,8 @@ text += (
     + "\n"
 )
 text += listed("READS", "The calls that change nothing.", reads) + "\n"
-text += listed("TAKES_STALE", "The reads that take stale.", takes["stale"]) + "\n"
-text += listed("TAKES_MIN_INDEX", "The reads that take min_index.", takes["min_index"])
+text += listed("WITHOUT_STALE", "The reads that do not take stale.", without["stale"]) + "\n"
+text += listed("WITHOUT_MIN_INDEX", "The reads that do not take min_index.", without["min_index"])
 file = here / "dormouse/operations.py"
 if "--check" in sys.argv:
     if not file.exists() or file.read_text() != text:
