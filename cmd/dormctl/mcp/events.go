@@ -98,11 +98,11 @@ func (e *events) noteLost(thread string, by int) int {
 		delete(e.lost, thread)
 		return 0
 	}
-	for other := range e.lost {
-		if len(e.lost) < lostStreamsMax {
+	if _, known := e.lost[thread]; !known && len(e.lost) == lostStreamsMax {
+		for other := range e.lost {
+			delete(e.lost, other)
 			break
 		}
-		delete(e.lost, other)
 	}
 	e.lost[thread] = n
 	return n

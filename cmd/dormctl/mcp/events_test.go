@@ -2,10 +2,8 @@ package mcp
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -70,34 +68,36 @@ func TestAnEventThatWasNotKeptMovesNoOther(t *testing.T) {
 	}
 }
 
+// A process knows a bounded number of streams with lost events.
+func TestTheStreamsWithLostEventsAreBounded(t *testing.T) {
+	e := newEvents(store{&refusing{down: true}, "acme"}, nil)
+	for i := range lostStreamsMax + 5 {
+		if err := e.Append(t.Context(), "s", fmt.Sprint(i), nil); err == nil {
+			t.Fatal("an event was kept")
+		}
+		if want := min(i+1, lostStreamsMax); len(e.lost) != want {
+			t.Fatalf("after %d streams %d are known, want %d", i+1, len(e.lost), want)
+		}
+	}
+	if e.lost[streamThread("s", fmt.Sprint(lostStreamsMax+4))] != 1 {
+		t.Error("the newest one is not known")
+	}
+}
+
 // The stream that a client listens on lasts as long as its session, also without an event.
 func TestAQuietStreamLastsAsLongAsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := store{memstore.New(), "acme"}
-		own := newServer(backgroundOf(t.Context()), s, rand.Text)
-		h := newHandler(s, func(*http.Request) *server { return own })
-		own.AddReceivingMiddleware(h.remember)
-		ask := func(session, body string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", "application/json, text/event-stream")
-			if session != "" {
-				r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
-				r.Header.Set(headerSession, session)
-			}
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			return w
-		}
-		session := ask("", initialize).Header().Get(headerSession)
+		h := startHandler(t, s)
+		session := ask(t, h, "", initialize).Header.Get(headerSession)
 		kept := newEvents(s, h.ended)
 		if err := kept.Open(t.Context(), session, listenStream); err != nil {
 			t.Fatal(err)
 		}
 		for range 20 {
 			time.Sleep(3 * time.Hour)
-			if got := ask(session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); got.Code != http.StatusOK {
-				t.Fatal(got.Code)
+			if got := ask(t, h, session, ping); got.StatusCode != http.StatusOK {
+				t.Fatal(got.Status)
 			}
 		}
 		if _, err := find[*agent.Thread](t.Context(), s, &agent.GetThread{Thread: streamThread(session, listenStream)}); err != nil {

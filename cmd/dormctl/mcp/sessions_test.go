@@ -68,47 +68,55 @@ func TestTheSessionsOfAProcessAreBounded(t *testing.T) {
 	}
 }
 
+const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+
+// startHandler returns a handler without a network, for tests in virtual time.
+func startHandler(t *testing.T, s store) *handler {
+	t.Helper()
+	own := newServer(backgroundOf(t.Context()), s, rand.Text)
+	h := newHandler(s, func(*http.Request) *server { return own })
+	own.AddReceivingMiddleware(h.remember)
+	return h
+}
+
+// ask sends a message to a handler, and returns its answer.
+func ask(t *testing.T, h *handler, session, body string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+		r.Header.Set(headerSession, session)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
 // A session that is used lasts, also through another process than the one that began it. One that is not used for a
 // day ends.
 func TestASessionExpiresAfterADayWithoutUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := store{memstore.New(), "acme"}
-		start := func() *handler {
-			own := newServer(backgroundOf(t.Context()), s, rand.Text)
-			h := newHandler(s, func(*http.Request) *server { return own })
-			own.AddReceivingMiddleware(h.remember)
-			return h
-		}
-		ask := func(h *handler, session, body string) *http.Response {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", "application/json, text/event-stream")
-			if session != "" {
-				r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
-				r.Header.Set(headerSession, session)
-			}
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			return w.Result()
-		}
-		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+		start := func() *handler { return startHandler(t, s) }
 		first, second := start(), start()
-		session := ask(first, "", initialize).Header.Get(headerSession)
-		ask(first, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		session := ask(t, first, "", initialize).Header.Get(headerSession)
+		ask(t, first, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		for _, used := range []*handler{first, second} {
 			for hour := range 40 { // the other process closes its session after a day
-				if got := ask(used, session, ping); got.StatusCode != http.StatusOK {
+				if got := ask(t, used, session, ping); got.StatusCode != http.StatusOK {
 					t.Fatalf("hour %d: %s", hour, got.Status)
 				}
 				time.Sleep(time.Hour)
 			}
 		}
 		time.Sleep(22 * time.Hour)
-		if got := ask(start(), session, ping); got.StatusCode != http.StatusOK {
+		if got := ask(t, start(), session, ping); got.StatusCode != http.StatusOK {
 			t.Errorf("after 23 hours without use: %s", got.Status)
 		}
 		time.Sleep(26 * time.Hour)
-		if got := ask(start(), session, ping); got.StatusCode != http.StatusNotFound {
+		if got := ask(t, start(), session, ping); got.StatusCode != http.StatusNotFound {
 			t.Errorf("after 26 hours without use: %s", got.Status)
 		}
 	})
