@@ -41,9 +41,9 @@ func (n *Node) openBackups() error {
 	}
 	n.backups = schedule.New(schedule.Options{
 		Node: n.o.Config.Node.ID, Version: version.String(), URL: b.URL, ClusterID: n.group.ClusterID,
-		Open:   func(ctx context.Context) (blob.Store, error) { return blob.Open(ctx, b.URL, b.Program) },
-		Doubt:  func() string { return sharedDevice(b.URL, n.o.Config.Node) },
-		Source: backupSource{n}, Leader: n.group, Key: n.secrets.ring.Current().Backup(), Trusted: trusted, Recipients: recipients, Due: b.Due,
+		Open:    func(ctx context.Context) (blob.Store, error) { return blob.Open(ctx, b.URL, b.Program) },
+		Warning: func() string { return sharedDevice(b.URL, n.o.Config.Node) },
+		Source:  backupSource{n}, Leader: n.group, Key: n.secrets.ring.Current().Backup(), Trusted: trusted, Recipients: recipients, Due: b.Due,
 		Retention: backup.Retention{Last: b.Keep, Hourly: b.KeepHourly, Daily: b.KeepDaily, Weekly: b.KeepWeekly, Log: logKept(b)},
 		LogEvery:  b.LogEvery, LogBytes: b.LogBytes, Logger: n.logger.Named("backup"),
 	})

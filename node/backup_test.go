@@ -219,7 +219,7 @@ func TestSettingsOfBackupsAreCheckedAtTheStart(t *testing.T) {
 }
 
 // A destination on the device of the data is lost with it, or is a mount point without its file system.
-func TestADestinationOnTheDeviceOfTheDataIsDoubtful(t *testing.T) {
+func TestADestinationOnTheDeviceOfTheDataHasAWarning(t *testing.T) {
 	dir := t.TempDir()
 	data := config.Node{DataDir: dir}
 	ephemeral := data

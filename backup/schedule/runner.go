@@ -46,14 +46,14 @@ type Source interface {
 	Rehearse(ctx context.Context, stream io.Reader, bytes int64) (stateHash string, err error)
 }
 
-// Options configure a Runner. All but Doubt and Logger are required.
+// Options configure a Runner. All but Warning and Logger are required.
 type Options struct {
 	Node       string
 	Version    string
 	URL        string // of the destination, for people
 	ClusterID  func() string
 	Open       func(ctx context.Context) (blob.Store, error)
-	Doubt      func() string // returns what people should know of the destination once it is open; "" for nothing; nil is for nothing too
+	Warning    func() string // returns a warning about the destination, or ""; called once it is open; may be nil
 	Source     Source
 	Leader     leading.Leader
 	Key        ed25519.PrivateKey  // signs
@@ -91,7 +91,7 @@ type Runner struct {
 	term    context.Context     //nolint:containedctx // ends when this node no longer leads; guarded by mu
 	taking  bool                // a backup is under way; guarded by mu
 	overdue time.Time           // the second time of the schedule after the newest backup; zero if it is not known; guarded by mu
-	warned  bool                // the doubt about the destination was logged; guarded by mu
+	warned  bool                // the warning about the destination was logged; guarded by mu
 	takes   sync.WaitGroup      // the backup under way; a new one begins only while catalog is set
 }
 
@@ -123,7 +123,7 @@ func (r *Runner) lead(ctx context.Context) {
 			attempts.Wait(ctx)
 			continue
 		}
-		r.doubt()
+		r.warn()
 		r.setCatalog(ctx, &backup.Catalog{Store: answering{store}, Cluster: r.o.ClusterID(), Trust: backup.Trust{Keys: r.o.Trusted}})
 		var parts sync.WaitGroup
 		parts.Go(func() { r.takeDue(ctx) })
@@ -139,12 +139,12 @@ func (r *Runner) lead(ctx context.Context) {
 	}
 }
 
-// doubt tells what people should know of the destination: in the status until something fails, and in the log once.
-func (r *Runner) doubt() {
-	if r.o.Doubt == nil {
+// warn tells the warning about the destination: in the status until something fails, and in the log once.
+func (r *Runner) warn() {
+	if r.o.Warning == nil {
 		return
 	}
-	text := r.o.Doubt()
+	text := r.o.Warning()
 	if text == "" {
 		return
 	}

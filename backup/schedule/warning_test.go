@@ -10,14 +10,14 @@ import (
 	"dormouse/backup/schedule"
 )
 
-// The status has a doubt about the destination until something fails. It is no failure.
-func TestADoubtAboutTheDestinationIsTold(t *testing.T) {
+// The status has a warning about the destination until something fails. It is no failure.
+func TestAWarningAboutTheDestinationIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		c.write(5)
 		asked := 0
 		r := c.run(t, "n1", func(o *schedule.Options) {
-			o.Doubt = func() string { asked++; return "it is the same disk" }
+			o.Warning = func() string { asked++; return "it is the same disk" }
 		})
 		if s := r.Status(); s.LastError != "" {
 			t.Errorf("before it leads the status is %+v", s)
