@@ -203,9 +203,10 @@ class DormouseSaver(BaseCheckpointSaver):
                 *(named or [{"read": "load_entries", "thread": thread, "kinds": [space.checkpoints], "tail": 1}]),
             ]
         )
-        entry = found[2] if named else (found[2] or {"items": [None]})["items"][-1] if (found[2] or {}).get("items") else None
-        if found[0] is None or entry is None:
+        items = [found[2]] if named else (found[2] or {"items": []})["items"]
+        if found[0] is None or not items or items[-1] is None:
             return None
+        entry = items[-1]
         # A checkpoint that was put again is where its newest entry is.
         first = found[1] or {"items": [], "next": None}
         replaced = [*first["items"], *self._entries(thread, space.replaced, first["next"])]
