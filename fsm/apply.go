@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/erasure"
+	"dormouse/fsm/memory"
 	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
 	"dormouse/fsm/watch"
@@ -145,7 +146,7 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 	if b.Deletions != m.deletions {
 		m.deletionChanges.Add(1)
 	}
-	forgotten, err := forgottenIn(writes)
+	forgotten, err := memory.Forgotten(writes)
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 	}
 	m.showPlaced(b.placed, b.Opening, b.moved)
 	m.mu.Unlock()
-	forget(m.recalls, forgotten)
+	memory.Forget(m.recalls, forgotten)
 	m.imports.Store(&b.imports)
 	m.gen.warm.End()
 	m.waiters.Wake(b.Progress.Index)

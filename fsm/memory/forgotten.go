@@ -1,4 +1,4 @@
-package fsm
+package memory
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 // The first key of agents' totals of memories, and the end of these keys.
 var firstTotal, totalsEnd = []byte(kv.KindMemoryAgent), []byte(kv.After(kv.KindMemoryAgent))
 
-// forgottenIn returns those of an entry's writes that delete agents' totals of memories: these
+// Forgotten returns those of an entry's writes that delete agents' totals of memories: these
 // agents have no memories any more.
-func forgottenIn(writes *storage.Batch) (all []storage.Write, err error) {
+func Forgotten(writes *storage.Batch) (all []storage.Write, err error) {
 	err = writes.Each(func(w storage.Write) {
 		one := w.Upper == nil && bytes.HasPrefix(w.Key, firstTotal)
 		many := w.Upper != nil && bytes.Compare(w.Key, totalsEnd) < 0 && bytes.Compare(firstTotal, w.Upper) < 0
@@ -24,9 +24,9 @@ func forgottenIn(writes *storage.Batch) (all []storage.Write, err error) {
 	return all, err
 }
 
-// forget drops the indexes of the agents that an entry has left without memories: their words and
+// Forget drops the indexes of the agents that an entry has left without memories: their words and
 // vectors do not stay in the memory of this node.
-func forget(recalls *recall.Cache, forgotten []storage.Write) {
+func Forget(recalls *recall.Cache, forgotten []storage.Write) {
 	for _, w := range forgotten {
 		if w.Upper == nil {
 			recalls.Drop(string(w.Key))
