@@ -25,6 +25,15 @@ type Request struct {
 	TTL    time.Duration // how long the answer is kept, and how long the commit may take to apply; 0 means RequestTTLDefault
 }
 
+// The names of the clients of the cluster itself and of its importer begin with these. Their requests
+// follow from what is stored, so a scope that is imported again makes the same ones. An import forgets the
+// answers to them in its scope.
+const (
+	TimerClient    = "timer-"        // attempts at a timer's occurrence
+	MutationClient = "pod-mutation/" // steps of a pod's mutation
+	ImportClient   = "import/"       // messages that are imported as signals
+)
+
 // Fence makes a commit apply only if Epoch is the claim's newest epoch and has not
 // expired.
 type Fence struct {

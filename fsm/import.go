@@ -216,7 +216,30 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 		c.Scopes[c.Scope] = state
 	}
 	c.Record = state
+	if err := c.forgetOwnAnswers(); err != nil {
+		return nil, err
+	}
 	return c.storeImport(&logpb.ImportRow{Import: op.ID, Counted: c.Level >= txn.ImportCountLevel})
+}
+
+// forgetOwnAnswers forgets the answers of the clients whose requests follow from what is stored. Those of
+// an earlier scope of this name, and of this entry, would answer for the scope that is imported.
+func (c machineCommit) forgetOwnAnswers() error {
+	if c.Level < txn.ImportAnswersLevel {
+		return nil
+	}
+	for _, client := range []string{agent.TimerClient, agent.MutationClient, agent.ImportClient} {
+		for _, kind := range []string{kv.KindClient, kv.KindAnswers} {
+			prefix := kv.ScopeKey(kind, c.Scope) + client
+			if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
+				return err
+			}
+		}
+		maps.DeleteFunc(c.batch.clients, func(id clientID, _ *clientState) bool {
+			return id.scope == c.Scope && strings.HasPrefix(id.client, client)
+		})
+	}
+	return nil
 }
 
 func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {

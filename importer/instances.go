@@ -126,23 +126,27 @@ func (u *user) importConversation(ctx context.Context, j job) error {
 }
 
 // clientOf returns the client of the signals' request ids, which are the same in
-// all imports of a conversation. An erasure of the instance is a part of it,
-// because the cluster still knows the answers to the signals from before.
+// all imports of a conversation. The manager's incarnation and an erasure of the
+// instance are parts of it, because the cluster still knows the answers to the
+// signals from before the deletion of the scope or of the instance.
 func (u *user) clientOf(ctx context.Context, j job) (string, error) {
 	name := u.client.ref(j).Checkpoint()
-	answers, err := u.client.read(ctx, &agent.GetErasure{Agent: name})
+	answers, err := u.client.read(ctx, &agent.GetManager{Name: InstancesManager}, &agent.GetErasure{Agent: name})
 	if err != nil {
 		return "", err
 	}
-	erased, err := foundIn[*agent.Erasure](answers, 0)
-	switch {
-	case errors.Is(err, agent.ErrNotFound):
-		return "import/" + name, nil
-	case err != nil:
+	manager, err := foundIn[*agent.Manager](answers, 0)
+	if err != nil {
 		return "", err
-	default:
-		return fmt.Sprintf("import/%d/%s", erased.Index, name), nil
 	}
+	var since uint64 // the index of the erasure
+	switch erased, err := foundIn[*agent.Erasure](answers, 1); {
+	case err == nil:
+		since = erased.Index
+	case !errors.Is(err, agent.ErrNotFound):
+		return "", err
+	}
+	return fmt.Sprintf("%s%d/%d/%s", agent.ImportClient, manager.Incarnation, since, name), nil
 }
 
 // turn sends the messages of one turn while attached, as a client. An attachment

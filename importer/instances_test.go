@@ -54,15 +54,24 @@ func TestConversationsBecomeInstances(t *testing.T) {
 	}
 }
 
-// An erased conversation is stored again by the next import, although the cluster still knows the answers to the
-// signals of the first one.
+// An erased conversation, and one of a deleted scope, is stored again by the next import, although the cluster still
+// knows the answers to the signals of the first one.
 func TestAnErasedInstanceIsImportedAgain(t *testing.T) {
 	n := nodetest.Start(t)
+	erased := func() error {
+		ref := agent.InstanceRef{Manager: importer.InstancesManager, Key: "a"}
+		_, err := n.EraseAgent(t.Context(), agent.EraseAgent{Agent: ref.Checkpoint()})
+		return err
+	}
+	deleted := func() error {
+		_, err := n.Client.Commit(t.Context(), agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&agent.DeleteScope{}}})
+		return err
+	}
 	list, err := importer.ReadTranscripts(strings.NewReader(`{"id":"a","messages":[{"role":"user","content":"b"},{"role":"assistant","content":"c"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 3 {
+	for i, remove := range []func() error{erased, erased, deleted, erased, deleted, deleted} {
 		done, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, importer.InstanceOptions{Idle: 10 * time.Millisecond})
 		if err != nil || done.Messages != 2 {
 			t.Fatalf("import %d: %+v, %v", i, done, err)
@@ -71,8 +80,7 @@ func TestAnErasedInstanceIsImportedAgain(t *testing.T) {
 		if err != nil || report.Differences.Count != 0 || report.Entries != 3 {
 			t.Fatalf("after import %d: %+v, %v", i, report, err)
 		}
-		ref := agent.InstanceRef{Manager: importer.InstancesManager, Key: "a"}
-		if _, err := n.EraseAgent(t.Context(), agent.EraseAgent{Agent: ref.Checkpoint()}); err != nil {
+		if err := remove(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ func Request(scope string, t *agent.Timer) agent.Request {
 	name := sha256.Sum256([]byte(strings.Join([]string{scope, t.Manager, t.Key, t.ID}, "\x00")))
 	seq := uint64(t.Next)*2*agent.TimerAttemptsMax + t.Attempts
 	return agent.Request{
-		Client: "timer-" + hex.EncodeToString(name[:12]) + "-" + strconv.FormatUint(t.Generation, 36),
+		Client: agent.TimerClient + hex.EncodeToString(name[:12]) + "-" + strconv.FormatUint(t.Generation, 36),
 		Seq:    seq, Low: seq, TTL: requestTTL,
 	}
 }

@@ -109,3 +109,7 @@ const TokensApartLevel = 9
 // ErasedTwiceLevel is the feature level from which on an erasure of an instance that another erasure has yet to end
 // counts it once.
 const ErasedTwiceLevel = 9
+
+// ImportAnswersLevel is the feature level from which on an import forgets the answers to the requests of
+// agent.TimerClient, agent.MutationClient and agent.ImportClient in its scope.
+const ImportAnswersLevel = 9

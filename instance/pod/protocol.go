@@ -94,7 +94,7 @@ type Step struct {
 // Request returns the step's request id. All callers use the same one, so each
 // step has one turn.
 func (s Step) Request() agent.Request {
-	return agent.Request{Client: "pod-mutation/" + s.MutationID, Seq: s.Step + 1}
+	return agent.Request{Client: agent.MutationClient + s.MutationID, Seq: s.Step + 1}
 }
 
 // Progress is the progress of a mutation.
