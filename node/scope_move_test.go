@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/client"
@@ -189,4 +190,43 @@ func TestAnImportOutlivesItsLeaderAndItsProgramSim(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A timer fires after the export of its scope. The scope is deleted and imported: the timer is pending again,
+// and fires again, although the cluster still knows the answers to its first attempts.
+func TestATimerFiresAgainAfterItsScopeIsImportedAgainSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newPlacedCluster(t, 3)
+		w.await("the feature level", func() bool { return w.leader().Machine().FeatureLevel() == fsm.FeatureLevelMax })
+		c := w.dial(t, false, w.follower().name)
+		_, err := c.Commit(t.Context(), agent.Commit{Scope: "moved", Ops: []agent.Op{
+			&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}},
+			&agent.PutTimer{Timer: agent.Timer{
+				Manager: "m", Key: "k", ID: "t", Next: time.Now().Add(time.Minute).UnixMilli(), Type: "append",
+				Data: agent.JSON(`{"entries":[{"payload":{"fired":true}}]}`),
+			}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, _, err := exportLarge(t, c, "moved", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fired := func() bool {
+			thread, err := client.In(c, "moved").GetThread(t.Context(), agent.InstanceRef{Manager: "m", Key: "k"}.Checkpoint())
+			return err == nil && thread.Rev == 1
+		}
+		for range 2 {
+			time.Sleep(time.Minute)
+			w.await("the timer's turn", fired)
+			if _, err := c.Commit(t.Context(), agent.Commit{Scope: "moved", Ops: []agent.Op{&agent.DeleteScope{}}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := importer.ImportScope(t.Context(), c, opened(file), importer.ScopeOptions{Scope: "moved"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
