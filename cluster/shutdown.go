@@ -12,8 +12,8 @@ import (
 const drainMax = 5 * time.Second
 
 // Shutdown stops the group. It refuses further commits, hands leadership over,
-// waits for the entry in flight, ends Run, stops Raft and closes the connections
-// and the stores. ctx bounds each step. The node stays a member.
+// waits for the entry in flight, ends Run, closes the connections, stops Raft and
+// closes the stores. ctx bounds each step. The node stays a member.
 func (g *Group) Shutdown(ctx context.Context) error {
 	g.mu.Lock()
 	if g.closed {
@@ -39,7 +39,11 @@ func (g *Group) Shutdown(ctx context.Context) error {
 		}
 	}
 	g.stream.StopDialing()
-	err := g.raft.Shutdown().Error() // closes the transport, hence the stream
+	stopped := g.raft.Shutdown()
+	// Raft waits for the calls that it makes, and for a snapshot that it receives: both may take
+	// minutes, and end with their connections.
+	_ = g.guard.Close() // its only error is that Run has closed the listener
+	err := stopped.Error()
 	g.proposer.Abandon()
 	if running != nil {
 		<-running
