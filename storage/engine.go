@@ -44,7 +44,7 @@ const (
 	openFilesMax    = 4096             // table files held open
 	blockBytes      = 16 << 10         // a page of entries fits a few blocks
 	bloomBits       = 10               // bits per key: 1 % false positives
-	diskHangMax     = 20 * time.Second // a write that takes longer has failed
+	diskHangMax     = 20 * time.Second // a write that takes longer, and goes on, has failed
 	cacheBytesLeast = 1 << 20
 )
 
@@ -54,6 +54,7 @@ type Engine struct {
 	db    *pebble.DB
 	disk  io.Closer // the health checks of a real disk; may be nil
 	alarm *alarm
+	hangs hangs
 
 	stalls atomic.Int64 // number of times that commits began to wait
 }
@@ -85,7 +86,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	fs := o.FS
 	if fs == Disk {
 		fs, e.disk = vfs.WithDiskHealthChecks(fs, diskHangMax, nil, func(slow vfs.DiskSlowInfo) {
-			e.alarm.raise(fmt.Errorf("engine in %s: the disk hangs: %s", dir, slow.String()))
+			e.noteSlow(dir, slow, time.Now(), o.Logger)
 		})
 	}
 	cache := pebble.NewCache(max(orDefault(o.CacheBytes, CacheBytesDefault), cacheBytesLeast))
