@@ -27,11 +27,11 @@ const enrolTimeout = 30 * time.Second
 
 // secrets has the cluster key of a node and what follows from it.
 type secrets struct {
-	config    config.Config
-	network   transport.Network // between nodes; nil means TCP, with TLS if configured
-	logger    hclog.Logger
-	ring      keys.Ring
-	authority *keys.Authority
+	config      config.Config
+	network     transport.Network // between nodes; nil means TCP, with TLS if configured
+	logger      hclog.Logger
+	ring        keys.Ring
+	authorities []*keys.Authority // of the keys; the first one issues this node's certificates
 }
 
 // openSecrets finds the cluster key, and writes what others need of it. The data directory exists.
@@ -44,7 +44,7 @@ func openSecrets(ctx context.Context, o Options, logger hclog.Logger) (*secrets,
 		}
 	}
 	var err error
-	if s.authority, err = s.ring.Current().Authority(); err != nil {
+	if s.authorities, err = s.ring.Authorities(); err != nil {
 		return nil, fault("make the cluster's certificate authority", err, codeFailed)
 	}
 	c := s.config
@@ -53,7 +53,11 @@ func openSecrets(ctx context.Context, o Options, logger hclog.Logger) (*secrets,
 	}
 	err = keys.WriteFile(filepath.Join(c.Node.DataDir, hostKeyFile), s.ring.Current().Host().Encode()+"\n")
 	if c.Issued(c.HTTP.Listen()) || c.Issued(c.GRPC) || c.Redis.Addr != "" && c.Issued(c.RedisListen()) {
-		err = errors.Join(err, renameio.WriteFile(filepath.Join(c.Node.DataDir, authorityFile), s.authority.PEM(), 0o600))
+		var all []byte
+		for _, a := range s.authorities {
+			all = append(all, a.PEM()...)
+		}
+		err = errors.Join(err, renameio.WriteFile(filepath.Join(c.Node.DataDir, authorityFile), all, 0o600))
 	}
 	return s, fault("write the data directory", err, codeDisk)
 }

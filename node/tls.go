@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 )
@@ -27,7 +28,7 @@ func (s *secrets) serverTLS(l config.Listen) (*tls.Config, error) {
 	}
 	// The names of loopback are for dormctl on the node's own machine.
 	names := append([]string{hostOf(l.Addr), hostOf(l.Advertise), "localhost", "127.0.0.1", "::1"}, s.config.HTTP.Hosts...)
-	issuer := s.authority.Issuer(s.config.Node.ID, names...)
+	issuer := s.authorities[0].Issuer(s.config.Node.ID, names...)
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS13,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return issuer.Certificate() },
@@ -45,7 +46,7 @@ func (s *secrets) raftNetwork() (transport.Network, *x509.CertPool, error) {
 		t, err := s.filesTLS(l)
 		return transport.TCP{Config: t}, nil, err
 	}
-	issuer := s.authority.Issuer(s.config.Node.ID, hostOf(l.Addr), hostOf(l.Advertise))
+	issuer := s.authorities[0].Issuer(s.config.Node.ID, hostOf(l.Addr), hostOf(l.Advertise))
 	return transport.TCP{Config: &tls.Config{
 		MinVersion:           tls.VersionTLS13,
 		GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return issuer.Certificate() },
@@ -53,7 +54,7 @@ func (s *secrets) raftNetwork() (transport.Network, *x509.CertPool, error) {
 		// A host has no certificate of the authority. The handshake of package transport
 		// verifies both sides, bound to this connection, and the certificates of nodes.
 		ClientAuth: tls.RequestClientCert, InsecureSkipVerify: true,
-	}}, s.authority.Pool(), nil
+	}}, keys.PoolOf(s.authorities), nil
 }
 
 // enrolNetwork returns the network for a node that has no cluster key yet. The join

@@ -70,6 +70,19 @@ func (k Key) Authority() (*Authority, error) {
 	return &Authority{key, cert}, nil
 }
 
+// Authorities returns the certificate authorities of the keys, in their order. While a key is replaced,
+// some nodes have certificates of the one, and some of the other.
+func (r Ring) Authorities() ([]*Authority, error) {
+	all := make([]*Authority, len(r))
+	for i, k := range r {
+		var err error
+		if all[i], err = k.Authority(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // authorityKey returns the P-256 key of a seed. One seed in 2³² is no valid scalar:
 // then its hash is tried.
 func authorityKey(seed []byte) (key *ecdsa.PrivateKey, err error) {
@@ -89,9 +102,14 @@ func (a *Authority) PEM() []byte {
 }
 
 // Pool returns a pool that holds the authority.
-func (a *Authority) Pool() *x509.CertPool {
+func (a *Authority) Pool() *x509.CertPool { return PoolOf([]*Authority{a}) }
+
+// PoolOf returns a pool that holds all the authorities.
+func PoolOf(authorities []*Authority) *x509.CertPool {
 	pool := x509.NewCertPool()
-	pool.AddCert(a.cert)
+	for _, a := range authorities {
+		pool.AddCert(a.cert)
+	}
 	return pool
 }
 
