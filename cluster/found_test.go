@@ -233,6 +233,32 @@ func TestAFounderThatLostItsDataJoinsTheClusterThatDialsIt(t *testing.T) {
 	})
 }
 
+// A founder that expects no other node has lost its directory, and reaches none of the nodes to join. They may be
+// the cluster that it founded.
+func TestAFounderThatExpectsNoOtherNodeWaitsForThoseToJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		names := []string{"n1", "n2", "n3"}
+		for _, name := range names {
+			l.start(name, same(1, names...))
+		}
+		l.until("three vote", func() bool { return len(l.leader().voters()) == 3 })
+		id, n1 := l.leader().group.ClusterID(), l.nodes["n1"]
+		n1.crash()
+		n1.wipe()
+		l.net.Isolate("n1", names...)
+		if err := n1.start(same(1, names...)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if n1.group.ClusterID() != "" {
+			t.Fatal("n1 founded a second cluster")
+		}
+		l.net.HealAll()
+		l.until("n1 belongs to its cluster again", func() bool { return n1.group.ClusterID() == id })
+	})
+}
+
 // A connection without a proof can name any addresses. They do not keep a node waiting.
 func TestUnprovedAddressesDelayNoJoin(t *testing.T) {
 	for _, edit := range []func(*cluster.Options){joining("n1"), founding("n1")} {

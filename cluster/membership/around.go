@@ -33,7 +33,7 @@ func (s survey) missing(node string, expect int) string {
 			why += "; no answer from " + strings.Join(s.silent, ", ")
 		}
 		return why
-	case expect == 0 && len(s.silent) > 0:
+	case expect <= 1 && len(s.silent) > 0: // a node that expects no other one must not miss its own cluster
 		return "no answer from " + strings.Join(s.silent, ", ") + ": each must say that it belongs to no cluster"
 	}
 	return ""
