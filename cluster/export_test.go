@@ -53,13 +53,13 @@ func (g *Group) HoldProposer(ctx context.Context) (resume func(), err error) {
 	return g.proposer.Hold(ctx)
 }
 
-// CutFounding leaves stores as a crash in the middle of founding does.
-func CutFounding(dir, node, cluster string) error {
+// CutFounding leaves stores as a crash after so many steps of founding does, of three.
+func CutFounding(dir, node, cluster string, steps int) error {
 	s, err := raftlog.Open(raftlog.Options{Dir: dir, Fatal: func(error) {}})
 	if err != nil {
 		return err
 	}
-	for _, step := range []func() error{
+	all := []func() error{
 		func() error { return s.Stable.Set([]byte("dormouse/founding"), []byte(cluster)) },
 		func() error {
 			self, err := transport.LoadSelf(node, s.Stable)
@@ -69,8 +69,8 @@ func CutFounding(dir, node, cluster string) error {
 			return self.Adopt(cluster)
 		},
 		func() error { return s.Stable.SetUint64([]byte(raftlog.KeyCurrentTerm), 1) },
-		s.Close,
-	} {
+	}
+	for _, step := range append(all[:steps], s.Close) {
 		if err := step(); err != nil {
 			return err
 		}

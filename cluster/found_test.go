@@ -94,27 +94,39 @@ func TestTheOnlyVoterLeadsAtOnceSim(t *testing.T) {
 }
 
 // A crash between raft's term and its first entry: raft alone would neither
-// found again nor ever elect anybody.
+// found again nor ever elect anybody. A crash before the cluster's id is kept: the
+// state may have been marked as the cluster's already, and refuses another id.
 func TestAFoundingThatWasCutShortIsFinished(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t)
-		n := &node{lab: l, name: "n1", dir: t.TempDir()}
-		n.wipe()
-		n.dir = t.TempDir()
-		if err := cluster.CutFounding(n.dir, n.name, "the-cluster"); err != nil {
-			t.Fatal(err)
-		}
-		l.nodes["n1"], l.names = n, []string{"n1"}
-		if err := n.start(founding()); err != nil {
-			t.Fatal(err)
-		}
-		if got := l.leader().group.ClusterID(); got != "the-cluster" {
-			t.Errorf("cluster %q", got)
-		}
-		if err := n.put("x", 1); err != nil {
-			t.Error(err)
-		}
-	})
+	for _, steps := range []int{1, 2, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t)
+			n := &node{lab: l, name: "n1", dir: t.TempDir()}
+			n.wipe()
+			n.dir = t.TempDir()
+			if err := cluster.CutFounding(n.dir, n.name, "the-cluster", steps); err != nil {
+				t.Fatal(err)
+			}
+			l.nodes["n1"], l.names = n, []string{"n1"}
+			err := n.start(func(o *cluster.Options) {
+				founding()(o)
+				o.Claim = func(id string) error {
+					if id != "the-cluster" {
+						return fmt.Errorf("the state is of another cluster than %q", id)
+					}
+					return nil
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.leader().group.ClusterID(); got != "the-cluster" {
+				t.Errorf("cluster %q", got)
+			}
+			if err := n.put("x", 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func TestAFoundingNodeThatLeavesNobodyBehindJoinsNobody(t *testing.T) {

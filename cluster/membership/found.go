@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -107,12 +108,14 @@ func (j *Joiner) askGrant(ctx context.Context, addr string, r FoundingRequest) (
 	return j.Peers.GrantFounding(ctx, addr, r)
 }
 
-// found founds a cluster with this node as its only voter.
+// found founds a cluster with this node as its only voter. It goes on with a founding
+// that a crash interrupted: the state may have been marked as that cluster's.
 func (j *Joiner) found(ctx context.Context) error {
-	cluster := j.Self.ClusterID()
-	if cluster == "" {
-		cluster = uuid.NewString()
+	begun, err := raftlog.GetString(j.Stores.Stable, keyFounding)
+	if err != nil {
+		return fmt.Errorf("found a cluster: %w", err)
 	}
+	cluster := cmp.Or(j.Self.ClusterID(), begun, uuid.NewString())
 	// Without the mark, a crash in the middle would look like a cluster whose log
 	// was lost. See FinishFounding.
 	if err := j.Stores.Stable.Set(keyFounding, []byte(cluster)); err != nil {
