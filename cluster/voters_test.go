@@ -50,3 +50,33 @@ func TestASpareReplacesADeadVoter(t *testing.T) {
 		}
 	})
 }
+
+// An operator demotes a name. The decision stays when the node comes back with an empty directory.
+func TestADemotedNodeThatLostItsDataGetsNoVote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		n4 := l.start("n4", joining("n1"))
+		l.until("four vote", func() bool { return len(l.leader().voters()) == 4 })
+		if err := l.change("demote", "n4"); err != nil {
+			t.Fatal(err)
+		}
+		l.until("three vote", func() bool { return len(l.leader().voters()) == 3 })
+		n4.crash()
+		n4.wipe()
+		if err := n4.start(joining("n1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.leader().put("x", 1); err != nil {
+			t.Fatal(err)
+		}
+		l.until("n4 has caught up", func() bool { return n4.machine.get("x") == 1 && n4.group.Ready() == nil })
+		time.Sleep(time.Minute)
+		if voters := l.leader().voters(); len(voters) != 3 {
+			t.Errorf("%v vote, after n4 was demoted", voters)
+		}
+		if err := l.change("promote", "n4"); err != nil {
+			t.Fatal(err)
+		}
+		l.until("n4 votes again", func() bool { return len(l.leader().voters()) == 4 })
+	})
+}

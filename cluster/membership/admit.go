@@ -97,8 +97,8 @@ func (l *Leader) writeRow(ctx context.Context, r JoinRequest, old layout.Member,
 		Zone: r.Zone, Weight: r.Weight,
 	}
 	switch {
-	case known && old.Incarnation == r.Incarnation:
-		row.WantVote = old.WantVote // an operator's decision stays
+	case known:
+		row.WantVote = old.WantVote // an operator's decision about a name stays, also if its data was lost
 	case l.isVoter(r.Node):
 		row.WantVote = true // the founder
 	}
