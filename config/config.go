@@ -259,7 +259,7 @@ type Backup struct {
 // are replicated.
 type Limits struct {
 	InFlightBytes    int64 `yaml:"in_flight_bytes"`    // memory for requests and answers in flight, of which one address may use half; 0 means an eighth of the memory limit, from 96 to 128 MiB
-	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 means 1/256 of the space that was free at the first start, from 16 to 256 MiB
+	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 means 1/256 of the most space that was free at a start, from 16 to 256 MiB
 }
 
 // Log has the settings of the node's log output.

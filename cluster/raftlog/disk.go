@@ -100,6 +100,10 @@ func (d *DiskWatch) look() error {
 	switch {
 	case d.Low.Load() && spare >= d.floor+d.reserve, !d.Low.Load() && spare >= d.floor:
 		if !d.held {
+			if d.asked == 0 { // it may have been measured while the disk was full
+				d.reserve = max(d.reserve, share(free))
+				d.floor = d.reserve
+			}
 			if err := d.hold(); err != nil {
 				return err
 			}
@@ -120,8 +124,8 @@ func (d *DiskWatch) look() error {
 	return nil
 }
 
-// measure sets the size of the reserve: that of the file that an earlier run left,
-// or a share of the free space.
+// measure sets the size of the reserve: a share of the free space, and no less than the
+// file that an earlier run left. A run that began on a full disk left a small one.
 func (d *DiskWatch) measure() error {
 	stat, missing := os.Stat(d.path())
 	if d.asked > 0 {
@@ -132,19 +136,23 @@ func (d *DiskWatch) measure() error {
 		}
 		return nil
 	}
-	if missing == nil && stat.Size() >= reserveMin {
-		d.reserve, d.floor, d.held = stat.Size(), stat.Size(), true
-		return nil
-	}
 	free, err := d.probe(d.dir)
 	if err != nil {
 		return err
 	}
-	d.reserve = min(max(free/reserveShare, reserveMin), reserveMax)
+	if missing == nil && stat.Size() >= reserveMin {
+		d.reserve = max(stat.Size(), share(free+stat.Size()))
+		d.floor, d.held = d.reserve, stat.Size() == d.reserve
+		return nil
+	}
+	d.reserve = share(free)
 	d.floor = d.reserve
 	d.logger.Info("disk reserve", "bytes", d.reserve, "why", fmt.Sprintf("1/%d of the free space, at least %d and at most %d", reserveShare, reserveMin, reserveMax), "free_bytes", free)
 	return nil
 }
+
+// share returns the reserve of a disk with so much free space.
+func share(free int64) int64 { return min(max(free/reserveShare, reserveMin), reserveMax) }
 
 // hold creates the reserve file with allocated blocks.
 func (d *DiskWatch) hold() error {

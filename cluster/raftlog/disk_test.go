@@ -79,6 +79,43 @@ func TestTheReserveSuitsTheDisk(t *testing.T) {
 	}
 }
 
+// A node that starts on a full disk has a small reserve until there is room: the disk is not smaller for having
+// been full.
+func TestAReserveIsAsLargeAgainAfterAFullDisk(t *testing.T) {
+	for name, restarts := range map[string]bool{"in the same run": false, "in the next run": true} {
+		t.Run(name, func(t *testing.T) {
+			g := &gauge{room: 20 << 20}
+			dir := t.TempDir()
+			if restarts { // the run on the full disk left its reserve
+				if err := os.WriteFile(filepath.Join(dir, "reserve"), make([]byte, reserveMin), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				g.room = 32 << 30
+			}
+			g.disk = NewDiskWatch(dir, g.probe, quiet)
+			if err := g.disk.look(); err != nil {
+				t.Fatal(err)
+			}
+			g.room = 32 << 30
+			if err := g.disk.look(); err != nil {
+				t.Fatal(err)
+			}
+			const want = 128 << 20
+			stat, err := os.Stat(g.disk.path())
+			if err != nil || stat.Size() != want || g.disk.floor != want {
+				t.Errorf("the reserve file: %v, %v; writes are refused below %d bytes, want %d of both", stat, err, g.disk.floor, want)
+			}
+			g.room = 2*want - 1
+			if err := g.disk.look(); err != nil {
+				t.Fatal(err)
+			}
+			if g.disk.writable() == nil {
+				t.Error("the node accepts writes with less free space than its reserve")
+			}
+		})
+	}
+}
+
 func TestADiskThatCannotBeAskedChangesNothing(t *testing.T) {
 	broken := errors.New("no such device")
 	d := NewDiskWatch(t.TempDir(), func(string) (int64, error) { return 0, broken }, quiet)
