@@ -41,11 +41,14 @@ func TestWritesWaitForAHandOverThatFails(t *testing.T) {
 		l := trio(t, nil)
 		n := l.leader()
 		deaf := l.others(n)[0]
-		l.net.Isolate(deaf.name, n.name)
-		before := len(n.machine.entries())
+		const delay = 20 * time.Millisecond
+		l.net.Delay(deaf.name, n.name, delay)
+		l.net.Delay(n.name, deaf.name, delay)
 		handed := make(chan bool, 1)
 		go func() { handed <- n.group.HandleChange(t.Context(), "transfer", deaf.name).Done }()
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(10 * delay) // it has answered once, which takes four round trips
+		l.net.Isolate(deaf.name, n.name)
+		before := len(n.machine.entries())
 		written := make(chan error, 1)
 		go func() { written <- n.put("x", 1) }()
 		time.Sleep(100 * time.Millisecond)
@@ -60,6 +63,29 @@ func TestWritesWaitForAHandOverThatFails(t *testing.T) {
 		}
 		if v, err := n.read("x"); err != nil || v != 1 {
 			t.Errorf("read %d, %v", v, err)
+		}
+	})
+}
+
+// A handover to a voter that cannot be reached does not begin: operators' tools repeat it, and writes would wait
+// for each attempt.
+func TestWritesDoNotWaitForAVoterThatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := trio(t, nil)
+		n := l.leader()
+		gone := l.others(n)[0]
+		l.net.Isolate(gone.name, l.names...)
+		handed := make(chan bool, 1)
+		go func() { handed <- n.group.HandleChange(t.Context(), "transfer", gone.name).Done }()
+		time.Sleep(100 * time.Millisecond)
+		if err := n.put("x", 1); err != nil {
+			t.Error(err)
+		}
+		if len(handed) > 0 {
+			t.Error("the write waited for the end of the handover")
+		}
+		if <-handed {
+			t.Error("leadership went to a node that cannot be reached")
 		}
 	})
 }

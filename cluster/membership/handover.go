@@ -62,27 +62,55 @@ func (h *Handover) MakeWay(ctx context.Context) bool {
 // Raft 1.7.3's own transfer may wait without a bound for a replication that has
 // ended, and then refuses every entry when this node leads again.
 func (h *Handover) To(ctx context.Context, node string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, handoverMax, errHandoverTimeout)
-	defer cancel()
 	term := h.Term.Load()
 	if term == nil {
 		return proposer.ErrNotLeader()
 	}
-	resume, err := h.Proposer.Hold(ctx)
-	if err != nil {
-		return fmt.Errorf("wait for the entry in flight: %w", err)
-	}
-	defer resume()
 	var voters []raft.Server
 	for _, v := range h.OtherVoters(h.Self.Node) {
 		if node == "" || node == string(v.ID) {
 			voters = append(voters, v)
 		}
 	}
+	if err := h.anyAnswers(ctx, voters); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, handoverMax, errHandoverTimeout)
+	defer cancel()
+	resume, err := h.Proposer.Hold(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for the entry in flight: %w", err)
+	}
+	defer resume()
 	if err := h.callElection(ctx, term, voters); err != nil {
 		return err
 	}
 	return h.awaitAnother(ctx)
+}
+
+// anyAnswers returns once one of the voters answers. All writes wait during a handover, and its caller
+// repeats one that fails: without a voter that answers it must not begin.
+func (h *Handover) anyAnswers(ctx context.Context, voters []raft.Server) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	answers := make(chan error, len(voters))
+	for _, v := range voters {
+		asking.Go(func() {
+			_, err := h.status(ctx, string(v.Address))
+			answers <- err
+		})
+	}
+	failed := errors.New("no other voter answers")
+	for range voters {
+		err := <-answers
+		if err == nil {
+			return nil
+		}
+		failed = fmt.Errorf("%w; %w", failed, err)
+	}
+	return failed
 }
 
 // callElection tells one voter to stand for election: the first that has all
