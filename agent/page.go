@@ -27,7 +27,9 @@ type Times struct {
 }
 
 // Has reports whether a time is selected.
-func (t Times) Has(at int64) bool { return at >= t.Since && (t.Until == 0 || at < t.Until) }
+func (t Times) Has(at int64) bool {
+	return (t.Since == 0 || at >= t.Since) && (t.Until == 0 || at < t.Until)
+}
 
 // All reports whether all times are selected.
 func (t Times) All() bool { return t == Times{} }

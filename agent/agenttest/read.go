@@ -94,7 +94,7 @@ var readClaims = []claim{
 
 	{"entries_are_selected_by_time", func(k *kit) {
 		var entries []agent.Draft
-		for i, at := range []int64{10, 30, 20, 40} {
+		for i, at := range []int64{10, 30, 20, 40, -10} {
 			entries = append(entries, agent.Draft{ID: fmt.Sprintf("e%d", i), At: &at, Kind: []string{"x", "y"}[i%2]})
 		}
 		k.appendTo("t", entries...)
@@ -102,7 +102,8 @@ var readClaims = []claim{
 			times agent.Times
 			want  string
 		}{
-			{agent.Times{Since: 20}, "e1 e2 e3"}, {agent.Times{Until: 30}, "e0 e2"}, {agent.Times{Since: 20, Until: 40}, "e1 e2"}, {agent.Times{Since: 41}, ""},
+			{agent.Times{}, "e0 e1 e2 e3 e4"}, {agent.Times{Since: 20}, "e1 e2 e3"}, {agent.Times{Until: 30}, "e0 e2 e4"},
+			{agent.Times{Since: 20, Until: 40}, "e1 e2"}, {agent.Times{Since: 41}, ""},
 		} {
 			for _, limit := range []uint64{0, 1} {
 				k.equal("entries", ids(k.load(agent.LoadEntries{Thread: "t", Times: c.times, Limit: limit})), c.want)
