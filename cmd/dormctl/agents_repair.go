@@ -197,7 +197,11 @@ func showBoth(a *kit.App, d diagnosis) error {
 	if err := a.Print(both, g); err != nil {
 		return err
 	}
+	keep, from := "keep the thread and rebuild the checkpoint:", ""
+	if d.thread == nil {
+		keep, from = "rebuild the checkpoint from another thread:", " --thread THREAD"
+	}
 	return kit.Exit(kit.ExitConflict, fmt.Errorf(
-		"%w%s\n  keep the thread and rebuild the checkpoint:  dormctl agents repair %q --rebuild-from-thread\n"+
-			"  drop the checkpoint and start fresh:         dormctl agents repair %q --drop-checkpoint", d.err, kit.Facts(d.err), c.Key, c.Key))
+		"%w%s\n  %s  dormctl agents repair %q --rebuild-from-thread%s\n"+
+			"  drop the checkpoint and start fresh:         dormctl agents repair %q --drop-checkpoint", d.err, kit.Facts(d.err), keep, c.Key, from, c.Key))
 }
