@@ -209,14 +209,16 @@ func (r *Runner) takeDue(ctx context.Context) {
 	}
 }
 
-// scheduled records when the next backup is due. Without the first backup none is overdue.
+// scheduled records when the next backup is due. The first one is due at once, and none is overdue before it.
 func (r *Runner) scheduled(due time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.status.Next = due.UnixMilli()
-	if !due.IsZero() {
-		r.overdue = r.o.Due(due)
+	if due.IsZero() {
+		r.status.Next = time.Now().UnixMilli()
+		return
 	}
+	r.status.Next = due.UnixMilli()
+	r.overdue = r.o.Due(due)
 }
 
 // await waits until a backup is due, or needed by the shipper. It returns false if ctx has ended.

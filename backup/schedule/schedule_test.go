@@ -92,6 +92,8 @@ func TestTheFirstBackupWaitsForTheFirstEntry(t *testing.T) {
 		}
 		if s := r.Status(); s.LastError != "" || len(c.contents(t).Backups) != 0 {
 			t.Errorf("before the first entry: %+v", s)
+		} else if until := time.Until(time.UnixMilli(s.Next)).Abs(); until > time.Minute {
+			t.Errorf("the first backup is due in %v, and should be due now", until)
 		}
 		c.write(1)
 		time.Sleep(20 * time.Second)
