@@ -264,6 +264,7 @@ func TestAnArchiveThatIsNotThereFails(t *testing.T) {
 	}{
 		"no directory":      {node.Archive{URL: at(filepath.Join(dir, "nowhere")), AnySigner: true}, 1},
 		"no backups":        {node.Archive{URL: at(empty), AnySigner: true}, 1},
+		"none of a cluster": {node.Archive{URL: at(two), Cluster: "a", AnySigner: true}, 1},
 		"no program":        {node.Archive{URL: "s3://bucket", Program: filepath.Join(dir, "dormblob"), AnySigner: true}, 1},
 		"two clusters":      {node.Archive{URL: at(two), AnySigner: true}, 2},
 		"no signer trusted": {node.Archive{URL: at(empty)}, 2},
@@ -271,7 +272,7 @@ func TestAnArchiveThatIsNotThereFails(t *testing.T) {
 		"no key":            {node.Archive{URL: at(empty), PublicKeys: []string{"x"}}, 2},
 	} {
 		_, err := node.VerifyArchive(t.Context(), node.Point{Archive: c.archive}, "", true, dir)
-		if exitCode(err) != c.code {
+		if exitCode(err) != c.code || strings.Contains(err.Error(), "  ") {
 			t.Errorf("verify with %s: exit code %d, want %d: %v", what, exitCode(err), c.code, err)
 		}
 		_, err = node.RehearsePoint(t.Context(), node.Point{Archive: c.archive}, dir)

@@ -302,7 +302,7 @@ func VerifyArchive(ctx context.Context, p Point, name string, all bool, within s
 		}
 	}
 	if len(chosen) == 0 {
-		return done, fault("choose a backup", fmt.Errorf("there is no whole backup %s of cluster %s", name, c.Cluster), codeFailed)
+		return done, fault("choose a backup", fmt.Errorf("there is no whole %s of cluster %s", strings.TrimSpace("backup "+name), c.Cluster), codeFailed)
 	}
 	var checked []string
 	from := 0 // whose log is replayed to its end
