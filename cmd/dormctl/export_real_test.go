@@ -66,6 +66,9 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	target := &realNode{T: t, node: raised(t, nodetest.Start(t))}
 	fillScope(source, "acme")
 	path := filepath.Join(t.TempDir(), "acme.scope")
+	if _, errs := source.run("", kit.ExitNotFound, "export", path, "--scope", "nowhere"); strings.Contains(errs, "again") {
+		t.Errorf("the export of a scope that does not exist says %q", errs)
+	}
 	out, _ := source.run("", kit.ExitOK, "export", path, "--scope", "acme", "-o", "json")
 	var exported transfer.ScopeFileDoc
 	if err := json.Unmarshal([]byte(out), &exported); err != nil || exported.Rows == 0 || exported.Digest == "" {

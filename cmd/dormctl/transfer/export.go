@@ -78,10 +78,10 @@ func exportFile(ctx context.Context, a *kit.App, s kit.Store, path string) (err 
 	return printScope(a, summary, summary.Header.Scope)
 }
 
-// incomplete adds what to do to the error of an export.
+// incomplete adds what to do to the error of an export. A scope that does not exist has nothing to export.
 func incomplete(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || kit.Missing(err) {
+		return err
 	}
 	return interrupted(ctx, err, "the export is incomplete: run the same command again")
 }
