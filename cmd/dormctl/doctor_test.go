@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/config"
 	"dormouse/internal/freeport"
@@ -74,6 +76,32 @@ func TestDoctorAsksARealNode(t *testing.T) {
 	}
 	if code, _, stderr := asked(t, n, "support-bundle", "--cpu", "0", "-f", filepath.Join(file, "x")); code != kit.ExitFailed || !strings.Contains(stderr, "create the archive") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// interrupting is a store that is asked for the status when the user interrupts the command.
+type interrupting struct {
+	kit.Store
+	interrupt func()
+}
+
+func (i interrupting) Status(ctx context.Context) (layout.ClusterStatus, error) {
+	defer i.interrupt()
+	return i.Store.Status(ctx)
+}
+
+// An interrupted doctor has found nothing: the nodes were not asked.
+func TestAnInterruptedDoctorFindsNothing(t *testing.T) {
+	for _, args := range [][]string{{"doctor"}, {"support-bundle", "-f", filepath.Join(t.TempDir(), "bundle.tar.gz")}} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		var out, errs bytes.Buffer
+		a := &kit.App{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+			Dial: func(kit.Target) (kit.Store, error) { return interrupting{newConsole().store, interrupt}, nil },
+		}
+		if code := run(ctx, a, args); code != kit.ExitFailed || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
+			t.Errorf("%s: exit %d: %s%s", args, code, &out, &errs)
+		}
 	}
 }
 

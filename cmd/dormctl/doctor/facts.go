@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -76,6 +77,9 @@ func gather(ctx context.Context, a *kit.App, s kit.Store, watch time.Duration, s
 	each(func(n *nodeFacts) { ask(ctx, a, client, n) })
 	if state {
 		gatherStates(ctx, client, each, f)
+	}
+	if ctx.Err() != nil { // what was not asked looks like a failure of its node
+		return nil, errors.New("interrupted before all nodes had answered")
 	}
 	return f, nil
 }
