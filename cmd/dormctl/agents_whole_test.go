@@ -168,15 +168,18 @@ func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {
 	if err := json.Unmarshal([]byte(lease), &turn); err != nil || turn.Lease.ID == "" {
 		t.Fatalf("claimed: %v: %s", err, lease)
 	}
-	n.run("", kit.ExitOK, "sessions", "checkpoint", "s", "--lease", turn.Lease.ID, "--owner", "w", "--snapshot", "n1", "--phase", "after_prompt", "--turn-state", `{"step":1}`)
+	n.run("", kit.ExitOK, "sessions", "checkpoint", "s", "--lease", turn.Lease.ID, "--owner", "w", "--snapshot", "n1", "--phase", "after_prompt", "--turn-state", `{"step":1}`, "--metadata", `{"by":"ada"}`)
 	signed, _ := n.run("", kit.ExitOK, "sessions", "snapshot", "sign", "s", "--signing-key", first)
 	signed = strings.TrimSpace(signed)
 	if !strings.HasPrefix(signed, "dormouse:snapshot:v1:") {
 		t.Fatalf("signed: %q", signed)
 	}
 	n.run("", kit.ExitOK, "sessions", "snapshot", "verify", signed, "--signing-key", second, "--signing-key", first)
-	if out, _ := n.run(signed, kit.ExitOK, "sessions", "snapshot", "show", "-", "--signing-key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, "n1") {
+	if out, _ := n.run(signed, kit.ExitOK, "sessions", "snapshot", "show", "-", "--signing-key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, `{"by":"ada"}`) || !strings.Contains(out, "n1") {
 		t.Errorf("shown: %s", out)
+	}
+	if out, _ := n.run("", kit.ExitOK, "sessions", "snapshot", "show", signed, "--signing-key", first, "-o", "json"); !strings.Contains(out, `"turn_state":{"step":1},"metadata":{"by":"ada"}`) {
+		t.Errorf("shown as JSON: %s", out)
 	}
 	if _, errs := n.run("", kit.ExitFailed, "sessions", "snapshot", "verify", signed[:len(signed)-1]+"!", "--signing-key", first); !strings.Contains(errs, "invalid_snapshot_signature") {
 		t.Errorf("a string that was changed: %s", errs)

@@ -70,6 +70,9 @@ func TestCertificatesOfACluster(t *testing.T) {
 	refused("needs --san", "node", "n2")
 	refused("for a certificate", "client", "../eve")
 	refused("--days is 0", "client", "bob", "--days", "0")
+	refused("takes no arguments", "init", "n1")
+	refused("takes NAME", "node", "--san", "127.0.0.1")
+	refused("takes NAME", "client")
 
 	for _, secret := range []string{"ca.key", "n1.key", "alice.key", "cluster.key"} {
 		if info, err := os.Stat(filepath.Join(dir, secret)); err != nil || info.Mode().Perm() != 0o600 {

@@ -49,3 +49,19 @@ func TestAPrefixIsDeletedFromTheCommandLine(t *testing.T) {
 	}
 	n.run("", kit.ExitNotFound, "threads", "get", "t")
 }
+
+// On a terminal the progress of a removal is a bar, which is removed at its end.
+func TestTheBarOfARemovalIsRemoved(t *testing.T) {
+	n := newRealNode(t)
+	var ops []string
+	for i := range 700 { // more than one log entry removes
+		ops = append(ops, fmt.Sprintf(`{"op":"put_value","key":"runs/%03d","bytes":"eA=="}`, i))
+	}
+	n.run(`{"ops":[`+strings.Join(ops, ",")+`]}`, kit.ExitOK, "commit", "-f", "-")
+	n.terminal = true
+	_, errs := n.run("", kit.ExitOK, "values", "rm", "--prefix", "runs/", "--yes")
+	drawn := strings.Split(errs, "\r")
+	if !strings.Contains(errs, "removing") || strings.TrimSpace(drawn[len(drawn)-1]) != "" {
+		t.Errorf("the bar is %q", errs)
+	}
+}

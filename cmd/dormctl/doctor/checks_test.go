@@ -68,6 +68,25 @@ func histogram(name string, fast, all int) string {
 	return fmt.Sprintf("# TYPE %[1]s histogram\n%[1]s_bucket{le=\"10\"} %[2]d\n%[1]s_bucket{le=\"600\"} %[2]d\n%[1]s_bucket{le=\"1000\"} %[3]d\n%[1]s_bucket{le=\"+Inf\"} %[3]d\n%[1]s_sum 1\n%[1]s_count %[3]d\n", name, fast, all)
 }
 
+// The worst finding decides the exit code, in any order. Notes do not count.
+func TestTheWorstFindingIsFound(t *testing.T) {
+	for _, c := range []struct {
+		list []severity
+		want severity
+	}{
+		{nil, ""}, {[]severity{note}, ""}, {[]severity{note, warning}, warning}, {[]severity{warning, note}, warning}, {[]severity{problem, note}, problem},
+		{[]severity{problem, warning}, problem}, {[]severity{warning, problem}, problem},
+	} {
+		var found findings
+		for _, one := range c.list {
+			found.add(one, "disk", "n1", "act", "it is full")
+		}
+		if got := found.worst(); got != c.want {
+			t.Errorf("the worst of %v is %q, want %q", c.list, got, c.want)
+		}
+	}
+}
+
 func TestNothingIsWrongWithASoundCluster(t *testing.T) {
 	if found := examine(sound(t)); len(found) != 0 {
 		t.Errorf("%+v", found)
