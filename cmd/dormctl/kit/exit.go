@@ -202,6 +202,9 @@ func (a *App) hint(err error) string {
 	case agent.CodeHandlerFailed:
 		return "the turn was not applied; the signal may be sent again"
 	case agent.CodeTooLarge:
+		if e != nil && e.Limit != "" && (!strings.Contains(e.Limit, "_bytes_max") || strings.Contains(e.Limit, "id_bytes_max")) {
+			return "" // of a count or a name, which cannot be split
+		}
 		return "split it, or store large contents elsewhere"
 	case agent.CodeReadOnly:
 		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
