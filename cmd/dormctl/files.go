@@ -32,6 +32,9 @@ func filesList(a *kit.App) *cobra.Command {
 				}
 				asked.Prefix = strings.TrimSuffix(args[0], "/") + "/"
 			}
+			if asked.Prefix != "" && asked.Prefix[0] != '/' {
+				return cli.Usagef("%q does not begin with a slash, as all paths do", asked.Prefix)
+			}
 			asked.Prefix = agent.FilePrefix(asked.Prefix)
 			if asked.After != "" {
 				asked.After = agent.FilePrefix(asked.After)
