@@ -114,10 +114,18 @@ func writeCheckpoint(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 func writtenGrid(r *agent.CheckpointResult) cli.Grid {
 	var g cli.Grid
 	g.Add("checkpoint", r.Key)
-	g.Add("revision", cli.Number(r.Revision))
+	g.Add("revision", revisionCell(r.Revision, r.Skipped))
 	g.Add("thread", kit.PointerCell(r.Thread))
 	g.Add("updated", cli.When(r.UpdatedAt))
 	return g
+}
+
+// revisionCell is the revision after a write, which may have kept what exists.
+func revisionCell(revision uint64, kept bool) string {
+	if kept {
+		return cli.Number(revision) + " (kept: it was there)"
+	}
+	return cli.Number(revision)
 }
 
 func checkpointsHistory(a *kit.App) *cobra.Command {

@@ -48,7 +48,7 @@ func valuesPut(a *kit.App) *cobra.Command {
 			return kit.Change(a, cmd, &op, func(written *agent.ValueResult) error {
 				var g cli.Grid
 				g.Add("value", written.Key)
-				g.Add("revision", cli.Number(written.Revision))
+				g.Add("revision", revisionCell(written.Revision, written.Skipped))
 				g.Add("updated", cli.When(written.UpdatedAt))
 				return a.Print(document.ValueStampOf(written), g)
 			})
