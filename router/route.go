@@ -76,16 +76,33 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 		if time.Now().Add(wait).After(giveUp) {
 			return none, after(open, settled(err))
 		}
+		left := timeToWait(ctx)
 		select {
 		case <-changed:
 			failed = 0
-		case <-time.After(wait):
+		case <-time.After(min(wait, left)):
+			if left <= wait {
+				return none, after(open, settled(err))
+			}
 		case <-r.noOwnerLeft():
 			return none, after(open, settled(err))
 		case <-ctx.Done():
 			return none, after(open, settled(err))
 		}
 	}
+}
+
+// answerTime is the part of a caller's time that is left for the way of the answer: a refusal that
+// arrives too late is unknown to the caller.
+const answerTime = 50 * time.Millisecond
+
+// timeToWait returns how long a call may wait for its next attempt.
+func timeToWait(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return leaderWaitTimeout
+	}
+	return time.Until(end) - answerTime
 }
 
 // callBy makes a call by a path to the owner that owning names. It returns errMoved if the owner
