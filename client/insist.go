@@ -21,6 +21,10 @@ const (
 	onceOnly            // a change that a second attempt may make again
 )
 
+// attemptMin is the time that an attempt after the first must have: the node's refusal of a shorter one
+// would come too late, and leave the outcome of the call unknown.
+const attemptMin = 50 * time.Millisecond
+
 // unanswered returns the code of an attempt that its node did not answer.
 func (k callKind) unanswered() agent.Code {
 	if k == reading {
@@ -69,6 +73,9 @@ func callWithRetry[T any](ctx context.Context, c *Client, kind callKind, d *dire
 		}
 		select {
 		case <-time.After(wait.Next() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
+			if end, ok := ctx.Deadline(); ok && time.Until(end) < attemptMin {
+				return *new(T), first(open, e)
+			}
 		case <-ctx.Done():
 			return *new(T), first(open, e)
 		}

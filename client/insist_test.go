@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/client"
@@ -40,6 +41,31 @@ func TestCL8_ARefusalDoesNotSettleAnEarlierAttempt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A refusal that arrives shortly before the caller's time is over is the outcome: no attempt follows
+// that could only be unknown.
+func TestALateRefusalIsTheOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := &signalled{handle: func(ctx context.Context, attempt int) error {
+			end, _ := ctx.Deadline()
+			if attempt == 1 {
+				time.Sleep(time.Until(end) - 45*time.Millisecond)
+				return agent.Errorf(agent.CodeUnavailable, "no process has the handler")
+			}
+			time.Sleep(time.Until(end))
+			return agent.Errorf(agent.CodeUnavailable, "too late")
+		}}
+		w, f := newWires(t), &fake{}
+		w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Instances().Signal(ctx, agent.InstanceRef{Manager: "m", Key: "k"}, agent.Signal{Type: "x"})
+		if agent.CodeOf(err) != agent.CodeUnavailable || !strings.Contains(err.Error(), "no process has the handler") || len(host.signals) != 1 {
+			t.Errorf("after %d attempts: %v", len(host.signals), err)
+		}
+	})
 }
 
 // An answer settles the call: the turn is made once, whichever attempt made it.
