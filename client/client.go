@@ -161,9 +161,9 @@ func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, c.o.Timeout)
 }
 
-// waitForNode waits for a link for a stream, as long as any call waits, and marks it as used: call
-// release. An error means that nothing was sent.
-func (c *Client) waitForNode(ctx context.Context) (l *link, release func(), err error) {
+// waitForNode waits for a connection for a stream, as long as any call waits. An error means that
+// nothing was sent.
+func (c *Client) waitForNode(ctx context.Context) (*usedConn, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	return c.pool.wait(ctx)

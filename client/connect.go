@@ -184,6 +184,7 @@ func (p *pool) dial(addr string) (*link, error) {
 		return nil, err
 	}
 	l := newLink(p.ctx, addr, conn, stream, cancel)
+	l.dial = func() (*grpc.ClientConn, error) { return p.conn(addr) }
 	if moved != nil {
 		l.moved = moved
 	}

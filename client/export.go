@@ -43,13 +43,13 @@ type scopeExport struct {
 
 // attempt exports from one node.
 func (e *scopeExport) attempt(ctx context.Context, c *Client) error {
-	l, release, err := c.waitForNode(ctx)
+	used, err := c.waitForNode(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer used.release()
 	e.buffered, e.bytes = nil, 0
-	_, err = attemptUntilSilent(ctx, c, reading, l.conn, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+	_, err = attemptUntilSilent(ctx, c, reading, used.ClientConn, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
 		open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.ExportScopeChunk], error) {
 			return api.ExportScope(ctx, &apipb.ExportScopeRequest{Scope: e.scope})
 		}
@@ -61,7 +61,7 @@ func (e *scopeExport) attempt(ctx context.Context, c *Client) error {
 	case err == nil:
 		return e.deliver()
 	case agent.CodeOf(err) == agent.CodeUnavailable:
-		c.pool.markUnhealthy(l)
+		c.pool.markUnhealthy(used.link)
 	}
 	return err
 }

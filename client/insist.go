@@ -103,11 +103,11 @@ func (c *Client) pickConn(ctx context.Context, d *direct) (conn *grpc.ClientConn
 	if conn, release := d.conn(); conn != nil {
 		return conn, d.failed, release, nil
 	}
-	l, release, err := c.pool.wait(ctx)
+	used, err := c.pool.wait(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return l.conn, func() { c.pool.markUnhealthy(l) }, release, nil
+	return used.ClientConn, func() { c.pool.markUnhealthy(used.link) }, used.release, nil
 }
 
 // first returns the error of the whole call. If an attempt is unknown, the refusal of

@@ -46,15 +46,16 @@ func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[a
 // watchOnce watches through one node until that fails, and returns the error. enough
 // means that the consumer stopped.
 func (i instances) watchOnce(ctx context.Context, w agent.InstanceWatch, yield func(agent.InstanceEvent, error) bool) (enough, heard bool, err error) {
-	l, release, err := i.client.pool.wait(ctx)
+	used, err := i.client.pool.wait(ctx)
 	if err != nil {
 		return false, false, err
 	}
-	defer release()
+	defer used.release()
+	l := used.link
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.stream.Context(), cancel)() // ends the watch when the link breaks
-	at := convert.Remote{API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) }}
+	at := convert.Remote{API: apipb.NewInstancesClient(used), Fail: func(err error, change bool) error { return errorOf(err, change) }}
 	for event, err := range at.Watch(ctx, w) {
 		if err != nil {
 			if agent.Retryable(err) {

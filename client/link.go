@@ -30,11 +30,12 @@ type flight struct {
 	sent  bool      // guarded by link.mu; it was, or is being, written to the stream
 }
 
-// link is one connection with its Exchange stream. One goroutine writes and one reads;
-// both end with the stream.
+// link is an Exchange stream with the connections to its node. One goroutine writes and one
+// reads the stream; both end with it.
 type link struct {
 	addr   string
-	conn   *grpc.ClientConn
+	conn   *grpc.ClientConn                 // the first of conns
+	dial   func() (*grpc.ClientConn, error) // returns another connection to the node, which connects on first use
 	stream apipb.Store_ExchangeClient
 	moved  func() time.Time   // returns when the last part of a long message came or went; zero if that is not known
 	cancel context.CancelFunc // of the stream
@@ -55,8 +56,9 @@ type link struct {
 	rings   time.Time          // guarded by mu; when alarm is due; zero if it is not set
 	rang    time.Time          // guarded by mu; when ring last ran
 	looking bool               // guarded by mu; see pool.look
-	users   int                // guarded by mu; watches and unary calls on conn
-	retired func() bool        // guarded by mu; if set, conn is closed once it has no users. It stops the closing with the pool
+	conns   []*sharedConn      // guarded by mu; of watches and unary calls. Those that are unused become idle
+	users   int                // guarded by mu; watches and unary calls on conns
+	retired func() bool        // guarded by mu; if set, conns are closed once they have no users. It stops the closing with the pool
 
 	check   func() error // checks that the node belongs to the client's cluster; called at the first frame
 	refusal *agent.Error // why the node refused the stream before it read any call; set before the link is gone
@@ -65,7 +67,7 @@ type link struct {
 
 func newLink(life context.Context, addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
 	return &link{
-		addr: addr, conn: conn, stream: stream, moved: func() time.Time { return time.Time{} }, cancel: cancel, since: time.Now(), life: life,
+		addr: addr, conn: conn, conns: []*sharedConn{{ClientConn: conn}}, stream: stream, moved: func() time.Time { return time.Time{} }, cancel: cancel, since: time.Now(), life: life,
 		wake: make(chan struct{}, 1), used: make(chan struct{}), flying: map[uint64]*flight{}, heard: time.Now(),
 	}
 }
@@ -325,27 +327,6 @@ func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
 		n++
 	}
 	return frame, n
-}
-
-// use counts the users of conn besides the stream.
-func (l *link) use(delta int) {
-	l.mu.Lock()
-	l.users += delta
-	stop := l.retired
-	unused := stop != nil && l.users == 0
-	l.mu.Unlock()
-	if unused {
-		stop()
-		_ = l.conn.Close() // the error does not matter
-	}
-}
-
-// retire closes conn once it has no users, or with the pool.
-func (l *link) retire() {
-	l.mu.Lock()
-	l.retired = context.AfterFunc(l.life, func() { _ = l.conn.Close() })
-	l.mu.Unlock()
-	l.use(0)
 }
 
 // idle reports whether the link has been unused for longer than since.

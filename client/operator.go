@@ -51,6 +51,30 @@ func (c *Client) Change(ctx context.Context, change layout.Change, node string) 
 	return leader, err
 }
 
+// Placement returns the owners of partitions, as one node sees them; see
+// layout.Operator.
+func (c *Client) Placement(ctx context.Context, q layout.PlacementQuery) (layout.Placement, error) {
+	var found layout.Placement
+	err := c.callCluster(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+		res, err := api.Placement(ctx, convert.PlacementQueryToProto(q))
+		found = convert.PlacementFromProto(res)
+		return err
+	})
+	return found, err
+}
+
+// PinPartition pins a partition to a member, or removes its pin; see layout.Operator.
+// It is retried only if the change was not made.
+func (c *Client) PinPartition(ctx context.Context, partition int, node string) error {
+	if partition < 0 || partition >= layout.Partitions {
+		return layout.InvalidPartition(partition)
+	}
+	return c.callCluster(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
+		_, err := api.PinPartition(ctx, &apipb.PinPartitionRequest{Partition: uint32(partition), Node: node})
+		return err
+	})
+}
+
 // JoinToken returns a join token; see layout.Operator.
 func (c *Client) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinToken, error) {
 	var token layout.JoinToken
@@ -65,15 +89,15 @@ func (c *Client) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinT
 // Backup writes a backup to w; see layout.Operator. It is not retried once a part was
 // written: discard the output after an error.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	l, release, err := c.waitForNode(ctx)
+	used, err := c.waitForNode(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer used.release()
 	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.BackupChunk], error) {
 		return api.Backup(ctx, &apipb.BackupRequest{})
 	}
-	return receiveFrom(ctx, l.conn, open, func(chunk *apipb.BackupChunk) error {
+	return receiveFrom(ctx, used.ClientConn, open, func(chunk *apipb.BackupChunk) error {
 		if _, err := w.Write(chunk.Data); err != nil {
 			return fmt.Errorf("write the backup: %w", err)
 		}
@@ -96,15 +120,15 @@ func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
 // was reached, it has no timeout but that of ctx. The backup goes on if the connection breaks: the error is
 // unknown then.
 func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
-	l, release, err := c.waitForNode(ctx)
+	used, err := c.waitForNode(ctx)
 	if err != nil {
 		return layout.BackupInfo{}, err
 	}
-	defer release()
+	defer used.release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var taken layout.BackupInfo
-	stream, err := apipb.NewClusterClient(l.conn).TakeBackup(ctx, &apipb.TakeBackupRequest{})
+	stream, err := apipb.NewClusterClient(used).TakeBackup(ctx, &apipb.TakeBackupRequest{})
 	if err == nil {
 		taken, err = convert.TakeBackup(stream.Recv, progress)
 	}

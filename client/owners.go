@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -18,26 +19,19 @@ import (
 // accepts any call, so a stale entry costs one hop, and the answer corrects it.
 //
 // It holds an address for each partition, and connections to at most endpointsMax
-// nodes. Calls do not wait for a connection: until it is up, they go to other nodes.
+// nodes: more than one to a node that has more than connCallsMax calls at once. Calls do
+// not wait for a connection: until it is up, they go to other nodes.
 type owners struct {
 	dial func(addr string) (*grpc.ClientConn, error)
 
 	mu     sync.Mutex
 	at     [placement.Partitions]string // a partition's node, by its gRPC address; "" if unknown
-	conns  map[string]*ownerConn
+	conns  map[string][]*sharedConn     // :: address → connections, at least one; guarded by mu
 	closed bool
 }
 
-// ownerConn is a connection to a node. A server that shuts down finishes its running
-// calls although the connection is idle by then; only calls says whether there are
-// any.
-type ownerConn struct {
-	*grpc.ClientConn
-	calls int // running calls; guarded by owners.mu
-}
-
 func newOwners(dial func(string) (*grpc.ClientConn, error)) *owners {
-	return &owners{dial: dial, conns: map[string]*ownerConn{}}
+	return &owners{dial: dial, conns: map[string][]*sharedConn{}}
 }
 
 // direct is the owner of one partition. A nil direct knows no owner.
@@ -59,8 +53,13 @@ func (d *direct) conn() (conn *grpc.ClientConn, release func()) {
 	o := d.owners
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	at := o.conns[o.at[d.partition]]
+	addr := o.at[d.partition]
+	if len(o.conns[addr]) == 0 {
+		return nil, nil
+	}
+	at := withRoom(o.conns[addr])
 	if at == nil {
+		o.connect(addr) // for later calls
 		return nil, nil
 	}
 	switch at.GetState() {
@@ -96,34 +95,44 @@ func (d *direct) heard(headers metadata.MD) {
 	o := d.owners
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || o.conns[told[0]] == nil && !o.connect(told[0]) {
+	if o.closed || len(o.conns[told[0]]) == 0 && !o.add(told[0]) {
 		return
 	}
 	o.at[d.partition] = told[0]
 }
 
-// connect starts to connect to a node. mu is held.
-func (o *owners) connect(addr string) bool {
+// add adds a node, and starts to connect to it. mu is held.
+func (o *owners) add(addr string) bool {
 	if len(o.conns) >= endpointsMax {
 		o.drop()
 	}
-	if len(o.conns) >= endpointsMax {
-		return false
-	}
+	return len(o.conns) < endpointsMax && o.connect(addr)
+}
+
+// connect starts to make a connection to a node, which may have others. mu is held.
+func (o *owners) connect(addr string) bool {
 	conn, err := o.dial(addr)
 	if err != nil {
 		return false
 	}
 	conn.Connect()
-	o.conns[addr] = &ownerConn{ClientConn: conn}
+	o.conns[addr] = append(o.conns[addr], &sharedConn{ClientConn: conn})
 	return true
 }
 
-// drop closes the connections that are not up and have no running call. mu is held.
+// drop closes the connections that are not up and have no running call. A server that shuts down finishes its
+// running calls although the connection is idle by then; only calls says whether there are any. mu is held.
 func (o *owners) drop() {
-	for addr, conn := range o.conns {
-		if s := conn.GetState(); conn.calls == 0 && s != connectivity.Ready && s != connectivity.Connecting {
-			_ = conn.Close() // it has no calls
+	for addr, conns := range o.conns {
+		conns = slices.DeleteFunc(conns, func(conn *sharedConn) bool {
+			s := conn.GetState()
+			unused := conn.calls == 0 && s != connectivity.Ready && s != connectivity.Connecting
+			if unused {
+				_ = conn.Close() // it has no calls
+			}
+			return unused
+		})
+		if o.conns[addr] = conns; len(conns) == 0 {
 			delete(o.conns, addr)
 		}
 	}
@@ -134,8 +143,10 @@ func (o *owners) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
-	for _, conn := range o.conns {
-		_ = conn.Close()
+	for _, conns := range o.conns {
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
 	}
 	clear(o.conns)
 }

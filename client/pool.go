@@ -126,23 +126,23 @@ func (p *pool) leaveLocked(k *call) {
 	}
 }
 
-// wait waits for a link for a separate call, and marks it as used: call release. An
+// wait waits for a link, and returns one of its connections for a separate call. An
 // error means that nothing was sent.
-func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
+func (p *pool) wait(ctx context.Context) (*usedConn, error) {
 	for {
 		p.mu.Lock()
 		if p.closed {
 			p.mu.Unlock()
-			return nil, nil, errClosed()
+			return nil, errClosed()
 		}
-		l = p.up()
+		l := p.up()
 		if p.endpoints[p.at].link == nil {
 			p.connectLocked()
 		}
 		if l != nil {
-			l.use(1)
+			used := l.take()
 			p.mu.Unlock()
-			return l, func() { l.use(-1) }, nil
+			return used, nil
 		}
 		came := make(chan struct{})
 		element := p.parked.PushBack(came)
@@ -153,7 +153,7 @@ func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
 			p.mu.Lock()
 			p.parked.Remove(element) // has no effect if it was removed already
 			p.mu.Unlock()
-			return nil, nil, p.unreachable(context.Cause(ctx))
+			return nil, p.unreachable(context.Cause(ctx))
 		}
 	}
 }

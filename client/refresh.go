@@ -66,17 +66,16 @@ func (p *pool) learnOnce() {
 	}
 	p.mu.Lock()
 	l := p.up()
-	if l != nil {
-		l.use(1)
-	}
-	p.mu.Unlock()
 	if l == nil {
+		p.mu.Unlock()
 		return
 	}
-	defer l.use(-1)
+	used := l.take()
+	p.mu.Unlock()
+	defer used.release()
 	ctx, cancel := context.WithTimeout(p.ctx, refreshTimeout)
 	defer cancel()
-	status, err := apipb.NewClusterClient(l.conn).Status(ctx, &apipb.StatusRequest{})
+	status, err := apipb.NewClusterClient(used).Status(ctx, &apipb.StatusRequest{})
 	if err != nil {
 		if code := errorOf(err, false).Code; code == agent.CodeForbidden || code == agent.CodeUnauthenticated {
 			p.refused = time.Now()

@@ -65,11 +65,12 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 		yield(agent.Event{Kind: agent.EventDeleted}, nil)
 		return errEnough
 	}
-	l, release, err := s.client.pool.wait(ctx)
+	used, err := s.client.pool.wait(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer used.release()
+	l := used.link
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := s.w
@@ -77,7 +78,7 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 	// If the link breaks, end the stream, so that the watch continues on another node.
 	stop := context.AfterFunc(l.stream.Context(), cancel)
 	defer stop()
-	stream, err := apipb.NewStoreClient(l.conn).Watch(ctx, convert.WatchToProto(w))
+	stream, err := apipb.NewStoreClient(used).Watch(ctx, convert.WatchToProto(w))
 	if err != nil {
 		return s.broke(l, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -34,13 +35,14 @@ func (j *journal) append(n uint64) {
 
 func (j *journal) fake() *fake {
 	return &fake{
-		read: func(context.Context, agent.Reads) (agent.Answers, error) {
+		read: func(_ context.Context, r agent.Reads) (agent.Answers, error) {
 			j.mu.Lock()
 			defer j.mu.Unlock()
+			answer := agent.Answer{Found: &agent.Thread{ID: "t", Rev: j.rev, Incarnation: j.incarnation}}
 			if j.incarnation == 0 {
-				return agent.Answers{Answers: []agent.Answer{{Err: agent.Errorf(agent.CodeNotFound, "no thread")}}}, nil
+				answer = agent.Answer{Err: agent.Errorf(agent.CodeNotFound, "no thread")}
 			}
-			return agent.Answers{Answers: []agent.Answer{{Found: &agent.Thread{ID: "t", Rev: j.rev, Incarnation: j.incarnation}}}}, nil
+			return agent.Answers{Answers: slices.Repeat([]agent.Answer{answer}, len(r.Reads))}, nil // a node reads for several watches at once
 		},
 		watch: j.watch,
 	}
