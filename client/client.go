@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"sync"
 
@@ -26,10 +25,7 @@ type Client struct {
 
 	outcomes sync.Pool // of channels for the outcome of one call, which are empty
 
-	// Signals have their own client id and numbers, so that a slow signal does not
-	// hold back the numbers of commits.
-	signaller string
-	signals   *requestWindow
+	signals *signalWindows // apart from the commits, whose numbers a slow signal must not hold back
 	counters
 }
 
@@ -48,7 +44,7 @@ func Dial(o Options) (*Client, error) {
 	}
 	c := &Client{
 		o: o, pool: newPool(o), window: newRequestWindow(o.InFlightMax),
-		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signaller: "signals/" + rand.Text(), signals: newRequestWindow(o.InFlightMax),
+		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signals: newSignalWindows(),
 	}
 	if !o.Fixed {
 		c.owners = newOwners(c.pool.conn)

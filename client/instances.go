@@ -115,12 +115,13 @@ func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal age
 	case own:
 		ctx, cancel := i.client.bounded(ctx)
 		defer cancel()
-		seq, low, err := i.client.signals.take(ctx)
+		request, settle, err := i.client.signals.take(ctx)
 		if err != nil {
 			return agent.Reply{}, neverSent(err)
 		}
-		defer i.client.signals.settle(seq)
-		signal.Request = agent.Request{Client: i.client.signaller, Seq: seq, Low: low, TTL: signal.Request.TTL}
+		defer settle()
+		request.TTL = signal.Request.TTL
+		signal.Request = request
 	}
 	if err := signal.Validate(); err != nil {
 		return agent.Reply{}, err

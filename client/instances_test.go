@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/client"
@@ -117,4 +119,49 @@ func TestSignalsAreNumberedByTheirClient(t *testing.T) {
 	if first := host.signals[0].Request.Client; len(clients) != 3 || clients[first] != 3 {
 		t.Errorf("three signals and two casts are of %v", clients)
 	}
+}
+
+// A signal that takes long holds up no others, however many they are.
+func TestASignalThatTakesLongHoldsUpNoOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := make(chan struct{})
+		host := &signalled{handle: func(_ context.Context, attempt int) error {
+			if attempt == 1 {
+				<-end
+			}
+			return nil
+		}}
+		w, f := newWires(t), &fake{}
+		w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		send := func(key string) {
+			if _, err := c.Instances().Signal(ctx, agent.InstanceRef{Manager: "m", Key: key}, agent.Signal{Type: "x"}); err != nil {
+				t.Error(err)
+			}
+		}
+		var first sync.WaitGroup
+		first.Go(func() { send("slow") })
+		synctest.Wait()
+		began := time.Now()
+		for range agent.RequestWindowMax + 1 {
+			send("fast")
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the others took %v", took)
+		}
+		close(end)
+		first.Wait()
+		ids := map[agent.Request]bool{}
+		for _, s := range host.signals {
+			ids[agent.Request{Client: s.Request.Client, Seq: s.Request.Seq}] = true
+			if s.Request.Seq-s.Request.Low >= agent.RequestWindowMax {
+				t.Fatalf("the request %+v is beyond its window", s.Request)
+			}
+		}
+		if n := agent.RequestWindowMax + 2; len(ids) != n || len(host.signals) != n {
+			t.Errorf("%d signals of %d requests came, want %d", len(host.signals), len(ids), n)
+		}
+	})
 }
