@@ -17,8 +17,8 @@ import (
 // Watch yields a thread's entries, each once and in order, the holder of a claim, or
 // the changes of a scope; see agent.Service. If a node fails, it continues on another
 // one, after the last entry or change. If the thread was deleted meanwhile, even if it
-// was created again, the watch ends with EventDeleted. It ends without an error when
-// ctx ends.
+// was created again, or imported with fewer entries than the watch has yielded, the
+// watch ends with EventDeleted. It ends without an error when ctx ends.
 func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	if w.Scope == "" {
 		w.Scope = c.o.Scope
@@ -50,6 +50,7 @@ var errEnough = errors.New("the watch has ended")
 type watching struct {
 	client      *Client
 	w           agent.Watch // From is the next seq; of changes, From and Skip are the next position
+	reached     uint64      // of a thread: the rev at which the last yielded entry was its last; 0 before that
 	incarnation uint64      // of the watched thread; 0 before it is known
 	held        *uint64     // of a claim: the epoch yielded last; nil before that
 	backoff     *retry.Backoff
@@ -101,8 +102,9 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 }
 
 // same reports whether the thread is still the watched incarnation, which a seq does
-// not tell. Nothing is watched before the incarnation is known: a missing thread could
-// be created, deleted and created again before a stream breaks.
+// not tell, and has the entries that were yielded: an import keeps the incarnation.
+// Nothing is watched before the incarnation is known: a missing thread could be
+// created, deleted and created again before a stream breaks.
 func (s *watching) same(ctx context.Context) (bool, error) {
 	if s.w.Claim != "" || s.w.Changes { // epochs and indexes identify the position
 		return true, nil
@@ -114,11 +116,11 @@ func (s *watching) same(ctx context.Context) (bool, error) {
 	if len(answers.Answers) != 1 {
 		return false, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
 	}
-	var incarnation uint64
+	var incarnation, rev uint64
 	switch a := answers.Answers[0]; {
 	case a.Err == nil:
 		if t, ok := a.Found.(*agent.Thread); ok {
-			incarnation = t.Incarnation
+			incarnation, rev = t.Incarnation, t.Rev
 		}
 	case a.Err.Code != agent.CodeNotFound && a.Err.Code != agent.CodeDeleted:
 		return false, a.Err
@@ -129,7 +131,7 @@ func (s *watching) same(ctx context.Context) (bool, error) {
 		}
 		s.incarnation = incarnation
 	}
-	return s.incarnation == incarnation, nil
+	return s.incarnation == incarnation && rev >= s.reached, nil
 }
 
 func (s *watching) broke(l *link, err error) error {
@@ -165,6 +167,7 @@ func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) 
 		return agent.Errorf(agent.CodeInternal, "the watch jumped from seq %d to %d", s.w.From, seq)
 	}
 	s.w.From++
+	s.reached = s.w.From
 	if !yield(event, nil) {
 		return errEnough
 	}

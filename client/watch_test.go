@@ -144,6 +144,49 @@ func TestAThreadCreatedAgainEndsTheWatchOfTheOldOne(t *testing.T) {
 	})
 }
 
+// A thread that was deleted and imported has its incarnation, and may have fewer entries than a watch has
+// yielded. A watch that begins past the end of its thread waits for the end.
+func TestAThreadWithFewerEntriesEndsTheWatchOfTheLongerOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		from   uint64
+		seqs   []uint64
+		ending agent.EventKind
+	}{"yielded more": {0, []uint64{0, 1, 2}, agent.EventDeleted}, "yielded none": {4, []uint64{4}, agent.EventEntry}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, j := newWires(t), newJournal()
+				j.append(3)
+				f := j.fake()
+				stop := w.serve("a", f, f)
+				dialled := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+				time.AfterFunc(time.Second, func() {
+					stop()
+					j.mu.Lock()
+					j.rev = 2
+					j.mu.Unlock()
+					w.serve("a", f, f)
+				})
+				time.AfterFunc(time.Minute, func() { j.append(3) })
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				var seqs []uint64
+				for e, err := range dialled.Watch(ctx, agent.Watch{Thread: "t", From: c.from}) {
+					switch {
+					case err != nil:
+						t.Fatal(err)
+					case e.Kind == agent.EventEntry:
+						seqs = append(seqs, e.Entry.Seq)
+					}
+					if e.Kind == c.ending && slices.Equal(seqs, c.seqs) {
+						return
+					}
+				}
+				t.Errorf("it yielded %v", seqs)
+			})
+		})
+	}
+}
+
 // A thread does not exist when the watch reads its incarnation. It is then created,
 // deleted and created again while the node is away. No watch may begin in one
 // incarnation and continue in the other. Found by the fault harness (workload watch,
