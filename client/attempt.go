@@ -74,11 +74,11 @@ func (k *call) message(m *apipb.Call, now time.Time, wait time.Duration) bool {
 		}
 		// A copy: the message of an earlier attempt may still be in use by the writer.
 		r := &apipb.Request{Client: commit.Request.Client, Seq: commit.Request.Seq, Low: commit.Request.Low, TtlMs: uint64(left)}
-		if k.seq != 0 {
-			r.Low = k.client.window.lowest()
+		if k.window != nil {
+			r.Low = k.window.lowest()
 		}
 		if seededbug.Is(seededbug.RetryWithFreshID) {
-			r.Seq = k.client.window.another(r.Seq)
+			r.Seq = k.client.commits.another(r.Seq)
 		}
 		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}
 	}

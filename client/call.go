@@ -49,7 +49,7 @@ type call struct {
 	done    func(agent.Result, error) // of Submit; nil if came is set
 	came    chan outcome              // capacity 1: gets the outcome
 	ttl     time.Duration             // of the request id, as given by the caller
-	seq     uint64                    // number in the request window; 0 if the caller set the request id
+	window  *requestWindow            // of the commit's number; nil if the caller set the request id
 	started time.Time
 	span    trace.Span      // below the caller's, if that is recorded
 	trace   tracing.Context // of span, for the node
@@ -88,7 +88,7 @@ func (k *call) wait() outcome {
 // report gives the outcome to the caller.
 func (k *call) report(o outcome) {
 	if k.commit != nil {
-		k.client.release(k.seq)
+		k.client.release(k)
 	}
 	if k.done != nil {
 		k.done(o.result, o.failure())
@@ -126,21 +126,6 @@ func (k *call) admit(room *semaphore.Weighted) error {
 		return err
 	}
 	return nil
-}
-
-// number waits for the commit's sequence number.
-func (k *call) number(l *requestWindow) (seq, low uint64, err error) {
-	if seq, low, ok := l.try(); ok {
-		return seq, low, nil
-	}
-	ctx, cancel := context.WithDeadline(k.ctx, k.end)
-	defer cancel()
-	if seq, low, err = l.take(ctx); err != nil {
-		err = neverSent(err)
-		tracing.End(k.span, err)
-		return 0, 0, err
-	}
-	return seq, low, nil
 }
 
 func (k *call) start() {

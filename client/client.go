@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync"
 
@@ -20,12 +21,12 @@ type Client struct {
 	o      Options
 	pool   *pool
 	owners *owners // nil if no addresses are learned
-	window *requestWindow
 	reads  *semaphore.Weighted
 
 	outcomes sync.Pool // of channels for the outcome of one call, which are empty
 
-	signals *signalWindows // apart from the commits, whose numbers a slow signal must not hold back
+	commits *requestWindows
+	signals *requestWindows // apart from the commits: a slow one must not hold back their numbers
 	counters
 }
 
@@ -43,8 +44,9 @@ func Dial(o Options) (*Client, error) {
 		return nil, fmt.Errorf("dial dormouse: %w", err)
 	}
 	c := &Client{
-		o: o, pool: newPool(o), window: newRequestWindow(o.InFlightMax),
-		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signals: newSignalWindows(),
+		o: o, pool: newPool(o), reads: semaphore.NewWeighted(int64(o.InFlightMax)),
+		commits: newRequestWindows(o.ClientID, o.InFlightMax, agent.RequestWindowMax),
+		signals: newRequestWindows("signals/"+rand.Text(), agent.RequestWindowMax, signalWindowSpan),
 	}
 	if !o.Fixed {
 		c.owners = newOwners(c.pool.conn)
@@ -91,28 +93,24 @@ func (c *Client) prepare(ctx context.Context, commit agent.Commit) (*call, error
 		return nil, err
 	}
 	k := newCall(c, ctx, "dormouse commit")
-	if err := k.admit(c.window.slots); err != nil {
+	if err := k.admit(c.commits.slots); err != nil {
 		return nil, err
 	}
 	if own {
-		var err error
-		if k.seq, commit.Request.Low, err = k.number(c.window); err != nil {
-			c.window.slots.Release(1)
-			return nil, err
-		}
-		commit.Request.Seq = k.seq
+		k.window, commit.Request.Seq, commit.Request.Low = c.commits.next()
+		commit.Request.Client = k.window.client
 	}
 	k.commit = convert.CommitToProto(&commit)
 	k.ttl = commit.Request.TTL
 	return k, nil
 }
 
-// release ends the use of a commit's slot, and of its number if it has one.
-func (c *Client) release(seq uint64) {
-	if seq != 0 {
-		c.window.settle(seq)
+// release ends the use of a commit's slot, and of its number if the client has given it one.
+func (c *Client) release(k *call) {
+	if k.window != nil {
+		k.window.settle(k.commit.Request.Seq)
 	}
-	c.window.slots.Release(1)
+	c.commits.slots.Release(1)
 }
 
 // Commit applies the ops of a commit, all or none, and returns one result for each; see

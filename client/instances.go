@@ -115,13 +115,13 @@ func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal age
 	case own:
 		ctx, cancel := i.client.bounded(ctx)
 		defer cancel()
-		request, settle, err := i.client.signals.take(ctx)
-		if err != nil {
+		if err := i.client.signals.slots.Acquire(ctx, 1); err != nil {
 			return agent.Reply{}, neverSent(err)
 		}
-		defer settle()
-		request.TTL = signal.Request.TTL
-		signal.Request = request
+		defer i.client.signals.slots.Release(1)
+		w, seq, low := i.client.signals.next()
+		defer w.settle(seq)
+		signal.Request = agent.Request{Client: w.client, Seq: seq, Low: low, TTL: signal.Request.TTL}
 	}
 	if err := signal.Validate(); err != nil {
 		return agent.Reply{}, err

@@ -1,8 +1,8 @@
 package client
 
 import (
-	"context"
 	"crypto/rand"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -10,27 +10,67 @@ import (
 	"dormouse/agent"
 )
 
-// requestWindow numbers a client's commits and tracks the lowest one still awaited.
+// signalWindowSpan is how many numbers a window of signals has. The cluster keeps the answers of a window
+// from the lowest awaited number on, and a signal may take an hour.
+const signalWindowSpan = 256
+
+// requestWindows number the commits, or the signals, of a client. A slow one holds the lowest number of
+// its window: when that is full, the next ones are of another window, whose client id is its own.
+type requestWindows struct {
+	slots *semaphore.Weighted // requests in flight; they bound the windows, because each full one has a request
+	span  int                 // numbers of one window, at most agent.RequestWindowMax
+
+	mu  sync.Mutex
+	all []*requestWindow // guarded by mu, at least one; a request uses the first that is not full
+}
+
+// newRequestWindows returns windows of which the first has that client id.
+func newRequestWindows(client string, inFlightMax, span int) *requestWindows {
+	return &requestWindows{
+		slots: semaphore.NewWeighted(int64(inFlightMax)), span: span, all: []*requestWindow{newRequestWindow(client, span)},
+	}
+}
+
+// next returns a window with its next number. The caller holds a slot, and calls settle of the window.
+func (s *requestWindows) next() (w *requestWindow, seq, low uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.all {
+		if seq, low, ok := w.try(); ok {
+			return w, seq, low
+		}
+	}
+	w = newRequestWindow(anotherID(s.all[0].client), s.span)
+	s.all = append(s.all, w)
+	seq, low, _ = w.try()
+	return w, seq, low
+}
+
+// anotherID returns a client id that begins with another one, as far as there is room, and that no
+// other client has.
+func anotherID(client string) string {
+	random := "/" + rand.Text()
+	begin := client[:min(len(client), agent.IDBytesMax-len(random))]
+	return strings.ToValidUTF8(begin, "") + random
+}
+
+// requestWindow numbers requests of one client id, and tracks the lowest one still awaited.
 //
 // Invariant: low <= next <= low + len(settled), which is at most agent.RequestWindowMax,
 // the number of answers that the cluster keeps for one client. One slow commit holds low
 // while others complete, so a limit on commits in flight is not enough.
 type requestWindow struct {
-	slots *semaphore.Weighted // commits in flight
+	client string
 
 	mu      sync.Mutex
-	next    uint64        // guarded by mu; the next number, from 1
-	low     uint64        // guarded by mu; the lowest still awaited, or next
-	settled []bool        // guarded by mu; by number modulo its length, which never changes, for low..next-1
-	moved   chan struct{} // guarded by mu; closed when low moves; nil while no caller waits
+	next    uint64 // guarded by mu; the next number, from 1
+	low     uint64 // guarded by mu; the lowest still awaited, or next
+	settled []bool // guarded by mu; by number modulo its length, which never changes, for low..next-1
 }
 
-func newRequestWindow(inFlightMax int) *requestWindow {
-	return &requestWindow{slots: semaphore.NewWeighted(int64(inFlightMax)), next: 1, low: 1, settled: make([]bool, agent.RequestWindowMax)}
+func newRequestWindow(client string, span int) *requestWindow {
+	return &requestWindow{client: client, next: 1, low: 1, settled: make([]bool, span)}
 }
-
-// full reports whether there is no next number. mu is held.
-func (l *requestWindow) full() bool { return l.next-l.low >= uint64(len(l.settled)) }
 
 // place returns where settled has a number. mu is held.
 func (l *requestWindow) place(seq uint64) *bool { return &l.settled[seq%uint64(len(l.settled))] }
@@ -39,7 +79,7 @@ func (l *requestWindow) place(seq uint64) *bool { return &l.settled[seq%uint64(l
 func (l *requestWindow) try() (seq, low uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.full() {
+	if l.next-l.low >= uint64(len(l.settled)) {
 		return 0, 0, false
 	}
 	seq = l.next
@@ -47,44 +87,14 @@ func (l *requestWindow) try() (seq, low uint64, ok bool) {
 	return seq, l.low, true
 }
 
-// take returns the next number; it waits while the window is full.
-func (l *requestWindow) take(ctx context.Context) (seq, low uint64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.full() {
-		if l.moved == nil {
-			l.moved = make(chan struct{})
-		}
-		moved := l.moved
-		l.mu.Unlock()
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		l.mu.Lock()
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	seq = l.next
-	l.next++
-	return seq, l.low, nil
-}
-
 // settle records that seq is no longer awaited.
 func (l *requestWindow) settle(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	*l.place(seq) = true
-	before := l.low
 	for l.low < l.next && *l.place(l.low) {
 		*l.place(l.low) = false
 		l.low++
-	}
-	if l.low != before && l.moved != nil {
-		close(l.moved)
-		l.moved = nil
 	}
 }
 
@@ -95,53 +105,16 @@ func (l *requestWindow) lowest() uint64 {
 	return l.low
 }
 
-// signalWindowSpan is how many numbers a window of signals has. The cluster keeps the answers of a window
-// from the lowest awaited number on, and a signal may take an hour.
-const signalWindowSpan = 256
-
-// signalWindows number the signals of a client. A slow signal holds the lowest number of its window: when
-// that is full, the next signals are of another one, whose client id is its own.
-type signalWindows struct {
-	slots *semaphore.Weighted // signals in flight; they bound the windows, because each full one has a signal
-
-	mu  sync.Mutex
-	all []signalWindow // guarded by mu; a signal uses the first that is not full
-}
-
-type signalWindow struct {
-	client string
-	*requestWindow
-}
-
-func newSignalWindows() *signalWindows {
-	return &signalWindows{slots: semaphore.NewWeighted(agent.RequestWindowMax)}
-}
-
-// take waits for a slot, and returns a request id. Call settle when the signal is no longer awaited.
-func (s *signalWindows) take(ctx context.Context) (request agent.Request, settle func(), err error) {
-	if err := s.slots.Acquire(ctx, 1); err != nil {
-		return agent.Request{}, nil, err
-	}
+// another returns an unused number of the first window, for seededbug.RetryWithFreshID, or seq if
+// that window is full. Programs without the build tag seeded do not contain it.
+func (s *requestWindows) another(seq uint64) uint64 {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := 0; ; i++ {
-		if i == len(s.all) {
-			s.all = append(s.all, signalWindow{"signals/" + rand.Text(), &requestWindow{next: 1, low: 1, settled: make([]bool, signalWindowSpan)}})
-		}
-		w := s.all[i]
-		if seq, low, ok := w.try(); ok {
-			return agent.Request{Client: w.client, Seq: seq, Low: low}, func() { w.settle(seq); s.slots.Release(1) }, nil
-		}
-	}
-}
-
-// another returns an unused number, for seededbug.RetryWithFreshID, or seq if the
-// window is full. Programs without the build tag seeded do not contain it.
-func (l *requestWindow) another(seq uint64) uint64 {
-	fresh, _, ok := l.try()
+	first := s.all[0]
+	s.mu.Unlock()
+	fresh, _, ok := first.try()
 	if !ok {
 		return seq
 	}
-	l.settle(fresh)
+	first.settle(fresh)
 	return fresh
 }

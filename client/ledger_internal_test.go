@@ -2,6 +2,7 @@ package client
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"dormouse/agent"
@@ -10,7 +11,7 @@ import (
 // The cluster drops the answers below low: low never passes a number that is still awaited, and it follows the numbers
 // that are settled, also after the window has come round.
 func TestTheLowestAwaitedNumberIsExact(t *testing.T) {
-	w := newRequestWindow(agent.RequestWindowMax)
+	w := newRequestWindow("c", agent.RequestWindowMax)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var awaited []uint64
 	check := func() {
@@ -46,5 +47,23 @@ func TestTheLowestAwaitedNumberIsExact(t *testing.T) {
 	}
 	if seq, _, ok := w.try(); ok {
 		t.Errorf("number %d is beyond the window that begins at %d", seq, w.lowest())
+	}
+}
+
+// The windows of a client have ids that are valid and differ, whatever its own id is.
+func TestTheIDsOfWindowsAreValid(t *testing.T) {
+	for _, id := range []string{"c", strings.Repeat("x", agent.IDBytesMax), strings.Repeat("é", agent.IDBytesMax/2), "x" + strings.Repeat("é", agent.IDBytesMax/2-1)} {
+		windows := newRequestWindows(id, 1, 1)
+		seen := map[string]bool{}
+		for range 3 { // none is settled
+			w, seq, low := windows.next()
+			if err := agent.ValidID("client id", w.client); err != nil || seq != 1 || low != 1 || seen[w.client] {
+				t.Errorf("after %q: %q has seq %d and low %d: %v", id, w.client, seq, low, err)
+			}
+			seen[w.client] = true
+		}
+		if !seen[id] {
+			t.Errorf("no window has the id %q", id)
+		}
 	}
 }
