@@ -57,26 +57,24 @@ func (l *link) leave(conn *sharedConn) {
 	l.mu.Lock()
 	conn.calls--
 	l.users--
-	l.mu.Unlock()
-	l.closeUnused()
-}
-
-// retire closes the connections once the link has no users, or with the pool.
-func (l *link) retire() {
-	l.mu.Lock()
-	l.retired = context.AfterFunc(l.life, l.closeConns)
-	l.mu.Unlock()
-	l.closeUnused()
-}
-
-// closeUnused closes the connections of a link that is retired and has no users.
-func (l *link) closeUnused() {
-	l.mu.Lock()
 	stop := l.retired
 	unused := stop != nil && l.users == 0
 	l.mu.Unlock()
 	if unused {
 		stop()
+		l.closeConns()
+	}
+}
+
+// retire closes the connections: now, or once the link has no users, or with the pool.
+func (l *link) retire() {
+	l.mu.Lock()
+	unused := l.users == 0
+	if !unused {
+		l.retired = context.AfterFunc(l.life, l.closeConns)
+	}
+	l.mu.Unlock()
+	if unused {
 		l.closeConns()
 	}
 }

@@ -3,7 +3,9 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,5 +125,54 @@ func TestWatchesDoNotWaitForEachOther(t *testing.T) {
 		begun.Wait()
 		cancel()
 		watchers.Wait()
+	})
+}
+
+// A connection over which nothing comes back any more, such as one of a balancer to a node that has vanished, is found although
+// another one to the same address answers. The calls of that one stay where they are.
+func TestASilentConnectionIsFoundBesideAnotherToItsAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWires(t), &fake{}
+		const shared = 96 // calls of a connection
+		host := &signalled{handle: func(_ context.Context, attempt int) error {
+			wait := 300 * time.Millisecond
+			if attempt < shared {
+				wait = 20 * time.Second
+			}
+			time.Sleep(wait)
+			return nil
+		}}
+		w.serveWith("a", f, f, grpcfront.Options{Instances: host})
+		var newest atomic.Pointer[atomic.Bool] // mutes the newest connection
+		c, err := client.Dial(client.Options{Endpoints: []string{"a"}, Fixed: true, Dialer: func(ctx context.Context, addr string) (net.Conn, error) {
+			newest.Store(new(atomic.Bool))
+			return w.muting("a", newest.Load())(ctx, addr)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		send := func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if _, err := c.Instances().Signal(ctx, agent.InstanceRef{Manager: "m", Key: "k"}, agent.Signal{Type: "x"}); err != nil {
+				t.Error(err)
+			}
+		}
+		var first sync.WaitGroup
+		for range shared { // one of them is brief, so that there is room for another attempt at the last one
+			first.Go(send)
+		}
+		time.Sleep(100 * time.Millisecond)
+		time.AfterFunc(200*time.Millisecond, func() { newest.Load().Store(true) })
+		began := time.Now()
+		send()
+		if took := time.Since(began); took > 2*time.Second { // gRPC itself finds it after 15 s
+			t.Errorf("it took %v", took)
+		}
+		first.Wait()
+		if n := len(host.signals); n != shared+2 {
+			t.Errorf("%d signals came, want %d and two attempts at the last one", n, shared)
+		}
 	})
 }

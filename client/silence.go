@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,31 +21,31 @@ var errSilent = errors.New("the node does not answer")
 // lookout finds nodes that have vanished without a word: their connections stay open, and
 // nothing comes back. It asks a node that owes an answer for a while whether it still
 // answers, with a call that every node answers at once, whatever the cluster's state is.
-// All that wait for a node share its calls. It may be used concurrently.
+// All that wait on a connection share its calls. Connections to the same address are asked
+// apart: behind a balancer they lead to different nodes. It may be used concurrently.
 type lookout struct {
 	ctx     context.Context //nolint:containedctx // the pool's: ends at close
 	silence time.Duration   // without an answer, before the node is asked, and between two calls
 	asking  singleflight.Group
 
 	mu       sync.Mutex
-	answered map[string]time.Time // :: address → its last answer; guarded by mu
+	answered map[*grpc.ClientConn]time.Time // :: connection → its last answer; guarded by mu
 }
 
 func newLookout(ctx context.Context, silence time.Duration) *lookout {
-	return &lookout{ctx: ctx, silence: silence, answered: map[string]time.Time{}}
+	return &lookout{ctx: ctx, silence: silence, answered: map[*grpc.ClientConn]time.Time{}}
 }
 
 // answers reports whether the node at conn answers within the silence, or has answered
 // that recently, or ctx ends before that is known.
 func (o *lookout) answers(ctx context.Context, conn *grpc.ClientConn) bool {
-	target := conn.Target()
 	o.mu.Lock()
-	last, known := o.answered[target]
+	last, known := o.answered[conn]
 	o.mu.Unlock()
 	if known && time.Since(last) < o.silence/2 {
 		return true
 	}
-	asked := o.asking.DoChan(target, func() (any, error) {
+	asked := o.asking.DoChan(fmt.Sprintf("%p", conn), func() (any, error) {
 		ctx, cancel := context.WithTimeout(o.ctx, o.silence)
 		defer cancel()
 		_, err := apipb.NewClusterClient(conn).WhoAmI(ctx, &apipb.WhoAmIRequest{})
@@ -53,10 +54,10 @@ func (o *lookout) answers(ctx context.Context, conn *grpc.ClientConn) bool {
 		}
 		o.mu.Lock() // any answer will do, also a refusal; a broken connection ends its calls itself
 		defer o.mu.Unlock()
-		if len(o.answered) > 2*endpointsMax { // addresses of nodes that are gone
+		if len(o.answered) > 2*endpointsMax { // many are closed
 			clear(o.answered)
 		}
-		o.answered[target] = time.Now()
+		o.answered[conn] = time.Now()
 		return true, nil
 	})
 	select {
