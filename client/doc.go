@@ -35,7 +35,10 @@
 // retried. Retries end with the context, or after Options.Timeout if it has no
 // deadline.
 //
-// All commits and reads of a client share one gRPC stream. Calls that wait at the same
-// time are sent in one message; a single call is sent at once. The number of calls in
-// flight is bounded: further calls block until a slot is free or their contexts end.
+// All commits and reads of a client share one stream. Calls that wait at the same time
+// are sent in one message; a single call is sent at once. Watches, signals and the other
+// calls use gRPC connections beside it, of which each has at most 96 of them. The number
+// of calls in flight is bounded: further calls block until a slot is free or their
+// contexts end. Watches are not bounded; one that nodes refuse as overloaded waits for
+// room until its context ends.
 package client
