@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Options struct {
 	Name      string   // unique in the cluster while the host is up
 	Join      []string // peer addresses of nodes (their raft.addr); it learns the others
 	Listen    string   // address for nodes and other hosts; "" means a free port of 127.0.0.1
-	Advertise string   // if their address for Listen differs
+	Advertise string   // if their address for Listen differs, as of ":7610", which is all of this machine's
 	KeyFile   string   // a copy of a node's host.key
 	Key       string   // the text of host.key, if KeyFile is ""
 	// TLS replaces the host's own TLS, if the nodes have certificates of files. nil off
@@ -102,6 +103,9 @@ func (o Options) withDefaults() (Options, error) {
 		return o, err
 	}
 	if o.Network == nil {
+		if err := o.checkAddress(); err != nil {
+			return o, err
+		}
 		if o.TLS == nil && !o.Insecure && !loopback(o.Listen) {
 			var err error
 			if o.TLS, err = issuedTLS(o.Name); err != nil {
@@ -111,6 +115,21 @@ func (o Options) withDefaults() (Options, error) {
 		o.Network = transport.TCP{Config: o.TLS}
 	}
 	return o, nil
+}
+
+// checkAddress returns an error if the host would join under an address that no other member can dial: it would own
+// partitions, and no call would reach their instances.
+func (o Options) checkAddress() error {
+	addr := cmp.Or(o.Advertise, o.Listen)
+	name, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("invalid address %q: write host:port", addr)
+	}
+	ip, err := netip.ParseAddr(name)
+	if name == "" || err == nil && ip.Unmap().IsUnspecified() || o.Advertise != "" && port == "0" {
+		return fmt.Errorf("other members cannot dial this host at %q: set Advertise to the host:port at which they reach it", addr)
+	}
+	return nil
 }
 
 // readKey sets the key from KeyFile or Key.
