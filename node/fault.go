@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"syscall"
 
@@ -74,11 +75,11 @@ func fault(doing string, err error, otherwise int) error {
 	return &ExitError{code: code, err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// isNetworkError reports whether a name was not found, or an address not reached.
+// isNetworkError reports whether a name was not found, an address not reached, or a connection lost.
 func isNetworkError(err error) bool {
 	var lookup *net.DNSError
-	var call *net.OpError
-	return errors.As(err, &lookup) || errors.As(err, &call) && call.Op == "dial"
+	var call *net.OpError // of a dial, a read or a write
+	return errors.As(err, &lookup) || errors.As(err, &call) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // isDiskError reports whether the operating system's error says that a disk is full, has failed or

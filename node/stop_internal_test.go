@@ -157,3 +157,28 @@ func TestANetworkThatIsNotThereIsNoConfiguration(t *testing.T) {
 		t.Errorf("an address that is not reached: %v", err)
 	}
 }
+
+// The node that a join token names may end in the middle of the handshake: it is being restarted.
+func TestANodeThatEndsDuringTheHandshakeIsNoConfiguration(t *testing.T) {
+	ends, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ends.Close() //nolint:errcheck // nothing is read from it
+	go func() {
+		if conn, err := ends.Accept(); err == nil {
+			_ = conn.Close()
+		}
+	}()
+	token := keys.Ring{keys.New()}.NewToken(time.Now().Add(time.Hour), []string{ends.Addr().String()})
+	c := config.Default()
+	c.Node.ID, c.Node.DataDir, c.Cluster.JoinTokenFile = "n2", t.TempDir(), filepath.Join(t.TempDir(), "token")
+	if err := keys.WriteFile(c.Cluster.JoinTokenFile, token.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), Options{Config: c, Logger: hclog.NewNullLogger()})
+	var failed *ExitError
+	if !errors.As(err, &failed) || failed.ExitCode() != codeFailed {
+		t.Errorf("it ended with %v", err)
+	}
+}
