@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -217,6 +218,9 @@ func (k *call) ended() {
 	k.mu.Lock()
 	if f := k.flight; f != nil {
 		k.lost(f)
+		if errors.Is(k.ctx.Err(), context.Canceled) {
+			k.last = agent.Errorf(agent.CodeUnavailable, "the caller cancelled the call before %s answered", f.link.addr)
+		}
 	}
 	k.finish(k.expired())
 }

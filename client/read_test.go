@@ -1,7 +1,11 @@
 package client_test
 
 import (
+	"context"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"dormouse/agent"
 	"dormouse/agent/memstore"
@@ -40,4 +44,30 @@ func TestAScopeMakesSeveralReadsAtOnce(t *testing.T) {
 	if _, err := scope.Read(ctx); agent.CodeOf(err) != agent.CodeInvalid {
 		t.Errorf("no reads at all: %v", err)
 	}
+}
+
+// The error of a call that its caller cancelled does not blame the node, which may be well.
+func TestACancelledCallSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires(t)
+		f := &fake{
+			read: func(ctx context.Context, _ agent.Reads) (agent.Answers, error) {
+				<-ctx.Done()
+				return agent.Answers{}, ctx.Err()
+			},
+			submit: func(context.Context, agent.Commit, func(agent.Result, error)) {},
+		}
+		w.serve("a", f, f)
+		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
+		for want, call := range map[agent.Code]func(context.Context) error{
+			agent.CodeUnavailable: func(ctx context.Context) error { _, err := c.GetValue(ctx, "k"); return err },
+			agent.CodeUnknown:     func(ctx context.Context) error { _, err := c.Commit(ctx, put("k")); return err },
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			if err := call(ctx); agent.CodeOf(err) != want || !strings.Contains(err.Error(), "the caller cancelled the call") {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	})
 }
