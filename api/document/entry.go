@@ -5,6 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/internal/strictjson"
 )
 
 var entryOps = map[string]func() wireOp{
@@ -26,7 +27,7 @@ type Draft struct {
 // UnmarshalJSONFrom refuses null, which would otherwise become an empty entry.
 func (d *Draft) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == 'n' {
-		return agent.Invalid(fieldAt(dec.StackPointer(), "entries"), "an entry is null, and should be an object")
+		return agent.Invalid(strictjson.FieldAt(dec.StackPointer(), "entries"), "an entry is null, and should be an object")
 	}
 	type members Draft
 	return json.UnmarshalDecode(dec, (*members)(d))

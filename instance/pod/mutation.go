@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -41,17 +42,30 @@ type Plan struct {
 	Stop     [][]string      // Removed in waves: a node stops before the nodes that it needs
 }
 
+// decodeAs decodes the value of the member name into body, a document of that member only, so that
+// errors name what is wrong in it.
+func decodeAs(name string, value agent.JSON, body any) error {
+	err := strictjson.Unmarshal(fmt.Appendf(nil, `{"%s":%s}`, name, value), body)
+	if err == nil {
+		return nil
+	}
+	_, why := strictjson.Explain(err, name)
+	return agent.Invalid(name, "%s", why)
+}
+
 // ParseOps decodes and validates a mutation's ops. Errors are *agent.Error.
 func ParseOps(raw agent.JSON) ([]Op, error) {
 	compact, err := agent.Compact(raw)
 	if err != nil {
 		return nil, err
 	}
-	var ops []Op
-	if err := strictjson.Unmarshal(compact, &ops); err != nil {
-		return nil, agent.Invalid("ops", "ops: %v", err)
+	var body struct {
+		Ops []Op `json:"ops"`
 	}
-	return ops, nil
+	if err := decodeAs("ops", compact, &body); err != nil {
+		return nil, err
+	}
+	return body.Ops, nil
 }
 
 // Plan returns the result of applying all ops in order, or an error. Ops may

@@ -146,3 +146,24 @@ func TestPlansAreValid(t *testing.T) {
 		}
 	})
 }
+
+// Errors of documents are in words of JSON, and name the member.
+func TestAWrongDocumentIsNamed(t *testing.T) {
+	for _, c := range []struct{ topology, ops, want string }{
+		{"", `[{"add_nod":{}}]`, "there is no member ops[0].add_nod"},
+		{"", `{}`, "ops is an object, and should be an array"},
+		{"", `[{"remove_node":{"name":5}}]`, "ops[0].remove_node.name is a number, and should be a string"},
+		{`{"nodes":5}`, "", "topology.nodes is a number, and should be an object"},
+		{`{"node":{}}`, "", "there is no member topology.node"},
+	} {
+		var err error
+		if c.topology == "" {
+			_, err = pod.ParseOps(agent.JSON(c.ops))
+		} else {
+			_, err = pod.Parse(agent.JSON(c.topology))
+		}
+		if agent.CodeOf(err) != agent.CodeInvalid || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s%s: %v, want %q", c.topology, c.ops, err, c.want)
+		}
+	}
+}

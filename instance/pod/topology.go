@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
-	"dormouse/internal/strictjson"
 )
 
 // Limits of a topology.
@@ -95,11 +94,13 @@ func Parse(raw agent.JSON) (Topology, error) {
 	if err != nil {
 		return Topology{}, err
 	}
-	var t Topology
-	if err := strictjson.Unmarshal(compact, &t); err != nil {
-		return Topology{}, agent.Invalid("topology", "topology: %v", err)
+	var body struct {
+		Topology Topology `json:"topology"`
 	}
-	t = t.withDefaults()
+	if err := decodeAs("topology", compact, &body); err != nil {
+		return Topology{}, err
+	}
+	t := body.Topology.withDefaults()
 	return t, t.Validate()
 }
 
