@@ -20,6 +20,9 @@ func TestUIPrintsTheAddressWithoutTheToken(t *testing.T) {
 	if out != "https://example.com/dormouse/ui/?scope=team+a\n" {
 		t.Errorf("with --url and --scope it printed %q", out)
 	}
+	if out, _, _ := c.run("", "ui", "--print", "-o", "json"); out != `{"url":"http://127.0.0.1:7600/ui/"}`+"\n" {
+		t.Errorf("as JSON it printed %q", out)
+	}
 	if _, errs, code := c.run("", "ui", "--print", "--url", "example.com"); code != 2 || !strings.Contains(errs, "--url is") {
 		t.Errorf("a URL without a scheme is %q with code %d", errs, code)
 	}

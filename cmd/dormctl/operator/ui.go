@@ -58,8 +58,9 @@ func uiCommand(a *kit.App) *cobra.Command {
 				page += "?scope=" + url.QueryEscape(a.Scope)
 			}
 			if printOnly {
-				_, err := fmt.Fprintln(a.Stdout, page)
-				return err
+				var g cli.Grid
+				g.Add(page)
+				return a.Print(map[string]string{"url": page}, g)
 			}
 			return openSignedIn(cmd.Context(), a, base, page)
 		},
