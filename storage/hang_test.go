@@ -34,7 +34,8 @@ func TestAPauseIsNoDiskThatHangs(t *testing.T) {
 			{0, 21 * time.Second, "a", vfs.OpTypeSync}, {2 * time.Second, 23 * time.Second, "a", vfs.OpTypeSync},
 		}, true},
 		"a disk that hangs for several files": {[]report{
-			{0, 21 * time.Second, "a", vfs.OpTypeSync}, {0, 20 * time.Second, "b", vfs.OpTypeSync},
+			{0, 21 * time.Second, "a", vfs.OpTypeSync},
+			{0, 20 * time.Second, "b", vfs.OpTypeSync},
 			{2 * time.Second, 22 * time.Second, "b", vfs.OpTypeSync},
 		}, true},
 		"a disk that hangs since before a long pause": {[]report{
