@@ -150,6 +150,9 @@ func (b *batch) write(writes *storage.Batch, settle func()) error {
 	if err != nil {
 		return err
 	}
+	if b.TokensChanged {
+		m.tokens.Add(1) // odd until the entry is published: views may include it from the commit on
+	}
 	b.Progress.Chain = m.chainNext
 	b.Progress.Write(writes)
 	if err := m.gen.engine.Commit(writes); err != nil {

@@ -173,7 +173,7 @@ func (m *Machine) adopt(g *generation) error {
 	if m.moved == nil {
 		m.moved = make(chan struct{})
 	}
-	m.tokens.Add(1)
+	m.tokens.Add(2)
 	m.mu.Unlock()
 
 	if old != nil {

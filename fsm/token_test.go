@@ -30,17 +30,49 @@ func (r *subject) unauthenticated(token string) {
 	}
 }
 
+// Nodes keep the tokens that they have found for as long as TokensChange stays. A view that shows the state after
+// a revocation must not be older than the change: a node would serve a read of that state to the revoked token.
+func TestNoViewShowsARevocationBeforeItsChange(t *testing.T) {
+	r := recording(t)
+	for i := range 500 {
+		id := do[*agent.TokenResult](r, reader("p", fmt.Sprint(i))).Token.ID
+		kept, settled := r.machine.TokensChange()
+		if !settled {
+			t.Fatal("no entry is being applied")
+		}
+		reading, early := make(chan struct{}), make(chan bool, 1)
+		go func() {
+			close(reading)
+			for {
+				view := r.machine.View()
+				_, found, err := view.TokenOf(id)
+				view.Close()
+				now, _ := r.machine.TokensChange()
+				if !found || err != nil {
+					early <- err != nil || now == kept
+					return
+				}
+			}
+		}()
+		<-reading
+		do[*agent.DeleteResult](r, &agent.RevokeToken{ID: id})
+		if <-early {
+			t.Fatalf("revocation %d was shown before the change", i)
+		}
+	}
+}
+
 func TestACommitIsRefusedFromTheRevocationOfItsTokenOn(t *testing.T) {
 	r := recording(t)
 	id := do[*agent.TokenResult](r, reader("p", "one")).Token.ID
 	put := agent.Commit{Principal: "p", Token: id, Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("1")}}}
 	revoke := agent.Commit{Ops: []agent.Op{&agent.RevokeToken{ID: id}}}
-	change := r.machine.TokensChange()
+	change, _ := r.machine.TokensChange()
 	d := r.batch(put, revoke, put) // in one entry
 	if d[0].Err != nil || d[1].Err != nil || agent.CodeOf(d[2].Err) != agent.CodeUnauthenticated {
 		t.Fatalf("before: %v, revocation: %v, after: %v", d[0].Err, d[1].Err, d[2].Err)
 	}
-	if r.machine.TokensChange() == change {
+	if now, settled := r.machine.TokensChange(); now == change || !settled {
 		t.Error("nodes do not learn of the revocation")
 	}
 	r.unauthenticated(id)

@@ -48,6 +48,10 @@ func (v *View) TokensFounded() (bool, error) {
 	return token.Founded(v)
 }
 
-// TokensChange returns a number that changes whenever a token is added or removed. It does not
-// change when a token expires before it is removed.
-func (m *Machine) TokensChange() uint64 { return m.tokens.Load() }
+// TokensChange returns a number that changes whenever a token is added or removed: before any view
+// shows it. It does not change when a token expires before it is removed. settled is false while such an
+// entry is applied: a view may be of the state before it or after it.
+func (m *Machine) TokensChange() (n uint64, settled bool) {
+	n = m.tokens.Load()
+	return n, n%2 == 0
+}

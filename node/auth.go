@@ -54,14 +54,16 @@ func newTokens(n *Node) (*tokens, error) {
 	return t, nil
 }
 
-// fresh empties the maps if a token was added or removed since. mu is held.
-func (t *tokens) fresh() uint64 {
-	if now := t.machine.TokensChange(); now != t.change || len(t.known)+len(t.byID) > 2*keepMax {
+// fresh empties the maps if a token was added or removed since. settled is as of TokensChange: if it is
+// false, nothing may be kept. mu is held.
+func (t *tokens) fresh() (change uint64, settled bool) {
+	now, settled := t.machine.TokensChange()
+	if now != t.change || len(t.known)+len(t.byID) > 2*keepMax {
 		clear(t.known)
 		clear(t.byID)
 		t.change = now
 	}
-	return t.change
+	return t.change, settled
 }
 
 // expired reports whether a token that expires at a time has expired, by the log's time.
@@ -73,7 +75,7 @@ func (t *tokens) expired(at int64) bool {
 // Token implements access.Store.
 func (t *tokens) Token(hash agent.TokenHash) (agent.Token, bool, error) {
 	t.mu.Lock()
-	change := t.fresh()
+	change, settled := t.fresh()
 	kept, ok := t.known[hash]
 	t.mu.Unlock()
 	if ok {
@@ -87,7 +89,7 @@ func (t *tokens) Token(hash agent.TokenHash) (agent.Token, bool, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.fresh() == change {
+	if now, _ := t.fresh(); settled && now == change {
 		t.known[hash] = found
 	}
 	return found, true, nil
@@ -102,7 +104,7 @@ func (t *tokens) Live(id string) bool {
 // TokenOf implements access.TokensByID. An expired token is none.
 func (t *tokens) TokenOf(id string) (agent.Token, bool) {
 	t.mu.Lock()
-	change := t.fresh()
+	change, settled := t.fresh()
 	kept, ok := t.byID[id]
 	t.mu.Unlock()
 	if ok {
@@ -116,7 +118,7 @@ func (t *tokens) TokenOf(id string) (agent.Token, bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.fresh() == change {
+	if now, _ := t.fresh(); settled && now == change {
 		t.byID[id] = found
 	}
 	return found, true
