@@ -156,14 +156,14 @@ func (c *Request) accept() error {
 	}
 	named := c.HTTP.Header.Get("Content-Type")
 	if named == "" && !slices.Contains(c.Route.types(), AnyMedia) {
-		return agent.Errorf(document.CodeUnsupportedMedia, "the body has no Content-Type; this call takes %v", c.Route.types())
+		return agent.Errorf(document.CodeUnsupportedMedia, "the body has no type: send the header Content-Type: %s", strings.Join(c.Route.types(), " or "))
 	}
 	for _, accepted := range c.Route.types() {
 		if accepted == AnyMedia || mediaType(named) == accepted {
 			return nil
 		}
 	}
-	return agent.Errorf(document.CodeUnsupportedMedia, "the body is %q; this call takes %v", named, c.Route.types())
+	return agent.Errorf(document.CodeUnsupportedMedia, "the body is %q: send the header Content-Type: %s", named, strings.Join(c.Route.types(), " or "))
 }
 
 // mediaType returns a Content-Type without its parameters, in lower case.
