@@ -64,7 +64,7 @@ func TestAnErasedInstanceIsImportedAgain(t *testing.T) {
 		return err
 	}
 	deleted := func() error {
-		_, err := n.Client.Commit(t.Context(), agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&agent.DeleteScope{}}})
+		_, err := n.Commit(t.Context(), agent.Commit{Scope: agent.DefaultScope, Ops: []agent.Op{&agent.DeleteScope{}}})
 		return err
 	}
 	list, err := importer.ReadTranscripts(strings.NewReader(`{"id":"a","messages":[{"role":"user","content":"b"},{"role":"assistant","content":"c"}]}`))

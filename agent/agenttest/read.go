@@ -102,8 +102,11 @@ var readClaims = []claim{
 			times agent.Times
 			want  string
 		}{
-			{agent.Times{}, "e0 e1 e2 e3 e4"}, {agent.Times{Since: 20}, "e1 e2 e3"}, {agent.Times{Until: 30}, "e0 e2 e4"},
-			{agent.Times{Since: 20, Until: 40}, "e1 e2"}, {agent.Times{Since: 41}, ""},
+			{agent.Times{}, "e0 e1 e2 e3 e4"},
+			{agent.Times{Since: 20}, "e1 e2 e3"},
+			{agent.Times{Until: 30}, "e0 e2 e4"},
+			{agent.Times{Since: 20, Until: 40}, "e1 e2"},
+			{agent.Times{Since: 41}, ""},
 		} {
 			for _, limit := range []uint64{0, 1} {
 				k.equal("entries", ids(k.load(agent.LoadEntries{Thread: "t", Times: c.times, Limit: limit})), c.want)

@@ -74,8 +74,13 @@ func TestTheWorstFindingIsFound(t *testing.T) {
 		list []severity
 		want severity
 	}{
-		{nil, ""}, {[]severity{note}, ""}, {[]severity{note, warning}, warning}, {[]severity{warning, note}, warning}, {[]severity{problem, note}, problem},
-		{[]severity{problem, warning}, problem}, {[]severity{warning, problem}, problem},
+		{nil, ""},
+		{[]severity{note}, ""},
+		{[]severity{note, warning}, warning},
+		{[]severity{warning, note}, warning},
+		{[]severity{problem, note}, problem},
+		{[]severity{problem, warning}, problem},
+		{[]severity{warning, problem}, problem},
 	} {
 		var found findings
 		for _, one := range c.list {
