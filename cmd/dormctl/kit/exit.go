@@ -202,10 +202,7 @@ func (a *App) hint(err error) string {
 	case agent.CodeHandlerFailed:
 		return "the turn was not applied; the signal may be sent again"
 	case agent.CodeTooLarge:
-		if e != nil && e.Limit != "" && (!strings.Contains(e.Limit, "_bytes_max") || strings.Contains(e.Limit, "id_bytes_max")) {
-			return "" // of a count or a name, which cannot be split
-		}
-		return "split it, or store large contents elsewhere"
+		return splitHint(e)
 	case agent.CodeReadOnly:
 		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
 	case agent.CodeConflict, agent.CodeRevRegression:
@@ -231,4 +228,12 @@ func (a *App) hint(err error) string {
 	default:
 		return ""
 	}
+}
+
+// splitHint returns what to do about what is too large: nothing, if it is a count or a name, which cannot be split.
+func splitHint(e *agent.Error) string {
+	if e != nil && e.Limit != "" && (!strings.Contains(e.Limit, "_bytes_max") || strings.Contains(e.Limit, "id_bytes_max")) {
+		return ""
+	}
+	return "split it, or store large contents elsewhere"
 }
