@@ -51,6 +51,12 @@ const (
 	ChangedTimer        ChangeKind = "timers"
 )
 
+// ChangeKinds are all kinds of changes.
+var ChangeKinds = []ChangeKind{
+	ChangedValue, ChangedCheckpoint, ChangedThread, ChangedMemory, ChangedClaim, ChangedSession, ChangedReview, ChangedScope,
+	ChangedConversation, ChangedMessage, ChangedManager, ChangedTimer,
+}
+
 // TimerParked is the Status of a timer that could not be fired. The timer waits until
 // it is put again.
 const TimerParked = "parked"

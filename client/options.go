@@ -24,7 +24,7 @@ type Options struct {
 	PreferLeader bool              // send calls to the leader instead of another node; saves a hop
 	ClusterID    string            // id of the cluster; "" means EnvClusterID if Endpoints is empty, or else the cluster of the first node that answers. Nodes of other clusters are refused
 	Scope        string            // of commits and reads without a scope; "" means agent.DefaultScope
-	ClientID     string            // part of request ids; must be unique to a client, and to each run of it; "" means random
+	ClientID     string            // request ids have it, or begin with it; must be unique to a client, and to each run of it; "" means random
 	Timeout      time.Duration     // of calls whose context has no deadline, including retries; 0 means 10 s
 	Attempt      time.Duration     // of one attempt before another node is tried, counted from the last part of a long message that came or went; 0 means 3 s
 	Silence      time.Duration     // how long a node may owe an answer before it must answer another call within the same time, or another node is tried; 0 means 500 ms. Use more, such as 2 s, in wide networks

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ changes of that index. It ends if changes since then are no longer kept, or the 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w.Scope, w.From, w.Skip = a.Scope, from.from, from.skip
 		if len(args) > 0 {
-			if w.Prefix = args[0]; !somewhere(w.Prefix) {
+			if w.Prefix = args[0]; !canBegin(w.Prefix) {
 				return cli.Usagef("no change has a path that begins with %q: use a path such as threads/t1, or values/file:/PATH for a file", w.Prefix)
 			}
 		}
@@ -40,14 +41,12 @@ changes of that index. It ends if changes since then are no longer kept, or the 
 	return cmd
 }
 
-// somewhere reports whether changes can have paths that begin with prefix.
-func somewhere(prefix string) bool {
-	for kind := range strings.FieldsSeq("values/ checkpoints/ threads/ memory/ claims/ sessions/ reviews/ scopes/ conversations/ messages/ managers/ timers/") {
-		if strings.HasPrefix(kind, prefix) || strings.HasPrefix(prefix, kind) {
-			return true
-		}
-	}
-	return false
+// canBegin reports whether paths of changes can begin with prefix.
+func canBegin(prefix string) bool {
+	return slices.ContainsFunc(agent.ChangeKinds, func(kind agent.ChangeKind) bool {
+		path := string(kind) + "/"
+		return strings.HasPrefix(path, prefix) || strings.HasPrefix(prefix, path)
+	})
 }
 
 // watchChanges shows changes until ctx ends.
